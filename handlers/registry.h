@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "domain/handler.h"
+
+namespace hookgate {
+
+struct HandlerSettings {
+  std::string name;
+  std::string kind;                // "payments"
+  std::string capture = "manual";  // payments, Adyen: "manual" or "immediate"
+};
+
+// Kinds that can be configured now, sorted.
+std::vector<std::string_view> handler_kinds();
+
+// Kinds of the contract whose part comes with a later version, sorted.
+std::vector<std::string_view> later_handler_kinds();
+
+// Makes the handler, or nullptr for a kind not in handler_kinds().
+std::unique_ptr<Handler> make_handler(const HandlerSettings& settings);
+
+}  // namespace hookgate

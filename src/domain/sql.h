@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace hookgate {
+
+struct Bytes {
+  std::string value;
+};
+
+// A parameter. Texts must be valid UTF-8 without NUL, or `execute` throws std::invalid_argument:
+// PostgreSQL's text cannot hold them, and the client library would cut at the NUL without a word.
+using SqlValue = std::variant<std::nullptr_t, std::string, std::int64_t, bool, Bytes>;
+
+using SqlRow = std::vector<std::optional<std::string>>;  // PostgreSQL's text form; NULL is nullopt
+
+struct SqlResult {
+  std::vector<SqlRow> rows;
+  std::size_t affected_rows = 0;
+};
+
+// A statement failed. `sqlstate` is PostgreSQL's five characters, "" if it did not tell.
+class SqlError : public std::runtime_error {
+ public:
+  SqlError(std::string state, const std::string& text)
+      : std::runtime_error(text), sqlstate_(std::move(state)) {}
+  const std::string& sqlstate() const { return sqlstate_; }
+  // Deadlock, serialization failure, lost or ending server: the same work may succeed at once.
+  bool is_transient() const {
+    return sqlstate_.starts_with("40") || sqlstate_.starts_with("08") ||
+           sqlstate_.starts_with("57P");
+  }
+
+ private:
+  std::string sqlstate_;
+};
+
+// The transaction a handler writes in: the one that marks its event done. It ends with the batch,
+// never by the handler. One thread at a time. The seam hides the client library, whose versions
+// differ.
+class SqlTransaction {
+ public:
+  virtual ~SqlTransaction() = default;
+  // Runs one statement with $1.. parameters. Throws SqlError, or StoreUnavailable when the session
+  // is gone.
+  virtual SqlResult execute(std::string_view statement, std::span<const SqlValue> parameters) = 0;
+
+  SqlResult execute(std::string_view statement, std::initializer_list<SqlValue> parameters = {}) {
+    return execute(statement, std::span<const SqlValue>{parameters.begin(), parameters.size()});
+  }
+};
+
+// The database cannot be used now; whole-unit work may be tried again.
+class StoreUnavailable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace hookgate
