@@ -1,0 +1,264 @@
+#include "app.h"
+
+#include <algorithm>
+#include <csignal>
+#include <mutex>
+#include <thread>
+
+#include "admin/admin_server.h"
+#include "ingest/commit_queue.h"
+#include "ingest/listener.h"
+#include "ingest/receiver.h"
+#include "providers/basic_auth.h"
+#include "providers/registry.h"
+#include "store/connection_pool.h"
+#include "store/migrator.h"
+#include "telemetry/log.h"
+#include "worker/event_runner.h"
+#include "worker/maintenance.h"
+#include "worker/worker_pool.h"
+
+namespace hookgate {
+namespace {
+
+SourceMap make_sources(const Config& config) {
+  SourceMap sources;
+  for (const auto& configured : config.sources) {
+    Source source;
+    source.name = configured.name;
+    source.live = configured.live;
+    source.accounts = configured.accounts;
+    auto provider = make_provider(configured.provider, configured.settings);
+    if (configured.basic_auth) {
+      provider = with_basic_auth(std::move(provider), configured.basic_auth->user,
+                                 configured.basic_auth->password);
+    }
+    source.provider = std::move(provider);
+    sources.emplace(configured.name, std::move(source));
+  }
+  return sources;
+}
+
+std::vector<HandledSource> make_handled_sources(const Config& config,
+                                                const std::vector<std::unique_ptr<Handler>>& handlers) {
+  std::vector<HandledSource> sources;
+  for (const auto& configured : config.sources) {
+    HandledSource source{configured.name, configured.provider, {}};
+    for (const auto& name : configured.handlers) {
+      const auto found = std::ranges::find(handlers, name, [](const auto& h) { return h->name(); });
+      source.handlers.push_back(found->get());
+    }
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+std::vector<std::unique_ptr<Handler>> make_handlers(const Config& config) {
+  std::vector<std::unique_ptr<Handler>> handlers;
+  for (const auto& settings : config.handlers) handlers.push_back(make_handler(settings));
+  return handlers;
+}
+
+std::vector<std::string> source_names(const Config& config) {
+  std::vector<std::string> names;
+  for (const auto& source : config.sources) names.push_back(source.name);
+  std::ranges::sort(names);
+  return names;
+}
+
+// "[::1]:8080" or "127.0.0.1:8080"; the configuration has checked the form.
+std::pair<std::string, int> split_address(const std::string& listen) {
+  const auto colon = listen.rfind(':');
+  auto host = listen.substr(0, colon);
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  return {host, std::stoi(listen.substr(colon + 1))};
+}
+
+PoolSettings pool_settings(const Config& config, std::size_t connections, bool synchronous_commit) {
+  PoolSettings settings;
+  settings.url = config.database.url;
+  settings.connections_max = connections;
+  settings.session.synchronous_commit = synchronous_commit;
+  return settings;
+}
+
+PoolSettings ingest_pool_settings(const Config& config, std::size_t connections) {
+  auto settings = pool_settings(config, connections, true);
+  // A request waits for this statement; past its own deadline it has been answered 503 anyway.
+  settings.session.statement_timeout = std::chrono::milliseconds{4'500};
+  settings.session.lock_timeout = std::chrono::milliseconds{4'000};
+  return settings;
+}
+
+ListenerSettings listener_settings(const Config& config) {
+  ListenerSettings settings;
+  std::tie(settings.host, settings.port) = split_address(config.server.listen);
+  settings.connections_max = config.server.max_connections;
+  settings.request_timeout = config.server.request_timeout;
+  return settings;
+}
+
+ReceiverSettings receiver_settings(const Config& config) {
+  ReceiverSettings settings;
+  settings.body_bytes_max = config.server.max_body_bytes;
+  return settings;
+}
+
+RunnerSettings runner_settings(const Config& config) {
+  RunnerSettings settings;
+  settings.failures_max = config.workers.max_attempts;
+  settings.crashes_max = std::max(30, 2 * config.workers.max_attempts);
+  return settings;
+}
+
+WorkerPoolSettings worker_pool_settings(const Config& config) {
+  WorkerPoolSettings settings;
+  settings.threads = config.workers.count;
+  return settings;
+}
+
+MaintenanceSettings maintenance_settings(const Config& config) {
+  MaintenanceSettings settings;
+  settings.bodies = config.retention.bodies;
+  settings.keys = key_retention(config);
+  return settings;
+}
+
+}  // namespace
+
+std::vector<KeyRetention> key_retention(const Config& config) {
+  std::vector<KeyRetention> keys;
+  for (const auto& source : config.sources) keys.push_back({source.name, source.retain});
+  return keys;
+}
+
+// In the order of construction; destroyed in reverse.
+struct App::Parts {
+  explicit Parts(const Config& config, const Clock& clock)
+      : ingest_pool(ingest_pool_settings(config, static_cast<std::size_t>(kWriters))),
+        claim_pool(pool_settings(config, worker_connections(config), false)),
+        run_pool(pool_settings(config, worker_connections(config), true)),
+        duty_pool(pool_settings(config, kDutyConnections, true)),
+        handlers(make_handlers(config)),
+        runner(claim_pool, run_pool, make_handled_sources(config, handlers), clock, runner_settings(config)),
+        workers([this] { return runner.run_once(); }, worker_pool_settings(config)),
+        maintenance(duty_pool, clock, maintenance_settings(config)),
+        queue(ingest_pool, commit_queue_settings(), [this] { workers.wake(); }),
+        receiver(make_sources(config), queue, clock, receiver_settings(config), [this] { return is_ready(); }),
+        listener(make_httplib_listener(listener_settings(config), receiver)),
+        admin(admin_settings(config), [this] { return is_ready(); }) {}
+
+  static constexpr int kWriters = 2;
+  static constexpr std::size_t kDutyConnections = 2;
+
+  static std::size_t worker_connections(const Config& config) {
+    return static_cast<std::size_t>(std::max(1, config.workers.count));
+  }
+
+  static CommitQueueSettings commit_queue_settings() {
+    CommitQueueSettings settings;
+    settings.writers = kWriters;
+    return settings;
+  }
+
+  static AdminSettings admin_settings(const Config& config) {
+    AdminSettings settings;
+    std::tie(settings.host, settings.port) = split_address(config.admin.listen);
+    settings.token = config.admin.token;
+    return settings;
+  }
+
+  // Asked by every probe, so the answer is kept for a moment.
+  bool is_ready() {
+    const std::scoped_lock lock{ready_mutex};
+    const auto now = std::chrono::steady_clock::now();
+    if (now - ready_at < std::chrono::milliseconds{500}) return ready;
+    try {
+      auto lease = duty_pool.acquire(std::chrono::milliseconds{500});
+      ready = schema_state(*lease).up_to_date();
+    } catch (const std::exception&) {
+      ready = false;
+    }
+    ready_at = std::chrono::steady_clock::now();
+    return ready;
+  }
+
+  ConnectionPool ingest_pool;
+  ConnectionPool claim_pool;
+  ConnectionPool run_pool;
+  ConnectionPool duty_pool;
+  std::vector<std::unique_ptr<Handler>> handlers;
+  EventRunner runner;
+  WorkerPool workers;
+  Maintenance maintenance;
+  CommitQueue queue;
+  Receiver receiver;
+  std::unique_ptr<Listener> listener;
+  AdminServer admin;
+  std::mutex ready_mutex;
+  bool ready = false;                                 // guarded by ready_mutex
+  std::chrono::steady_clock::time_point ready_at{};   // guarded by ready_mutex
+  std::jthread notifications;
+};
+
+App::App(Config config, Clock clock)
+    : config_(std::move(config)), clock_(std::move(clock)), parts_(std::make_unique<Parts>(config_, clock_)) {}
+
+App::~App() { stop(); }
+
+void App::start() {
+  // A peer that goes away while we write must be an error of that write, not the end of the process.
+  std::signal(SIGPIPE, SIG_IGN);
+  auto& parts = *parts_;
+  {
+    auto lease = parts.duty_pool.acquire();
+    if (config_.database.migrate) {
+      Connection connection{config_.database.url, {}};
+      for (const int version : migrate(connection)) {
+        log(LogLevel::kInfo, "migration applied", {{"version", version}});
+      }
+    }
+    const auto schema = schema_state(*lease);
+    if (schema.current > schema.latest) throw SchemaTooNew("the database has a newer schema than this program");
+    if (!schema.up_to_date()) {
+      throw SchemaBehind("the schema is at version " + std::to_string(schema.current) + " of " +
+                         std::to_string(schema.latest) + "; run `hookgate migrate`");
+    }
+    ensure_body_partitions(*lease, clock_());
+  }
+  parts.maintenance.start();
+  parts.workers.start();
+  if (config_.workers.count > 0) {
+    parts.notifications = std::jthread{[this](const std::stop_token& stop) {
+      listen_for_events(stop, config_.database.url, [this] { parts_->workers.wake(); });
+    }};
+  }
+  parts.queue.start();
+  parts.listener->start();
+  parts.admin.start();
+}
+
+void App::stop() noexcept {
+  auto& parts = *parts_;
+  parts.receiver.drain();
+  parts.listener->stop();
+  parts.queue.stop();
+  parts.workers.stop();
+  parts.maintenance.stop();
+  parts.notifications.request_stop();
+  if (parts.notifications.joinable()) parts.notifications.join();
+  parts.admin.stop();
+}
+
+bool App::reload(const Config& config) {
+  if (source_names(config) != source_names(config_)) return false;
+  parts_->receiver.replace_sources(make_sources(config));
+  return true;
+}
+
+std::string App::public_address() const { return parts_->listener->address(); }
+std::string App::admin_address() const { return parts_->admin.address(); }
+
+void App::run_maintenance() { parts_->maintenance.run_once(); }
+
+}  // namespace hookgate

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "config.h"
+#include "domain/time.h"
+
+namespace hookgate {
+
+// A whole gateway in one object: the one place that names concrete parts and the order in which they
+// start and stop.
+class App {
+ public:
+  explicit App(Config config, Clock clock = system_now);
+  ~App();  // stops
+
+  // Brings the schema up to date (unless told not to), then starts workers, then the listeners.
+  // Throws StoreUnavailable, SchemaTooNew, SchemaBehind, ListenError.
+  void start();
+
+  // Refuses new requests, answers those it has, finishes running handlers. Idempotent.
+  void stop() noexcept;
+
+  // Takes over the secrets, `live` and `accounts` of the sources of a configuration that was read again.
+  // Returns false, and changes nothing, when its sources are not the ones we run; that takes a restart.
+  bool reload(const Config& config);
+
+  std::string public_address() const;  // "127.0.0.1:8080"
+  std::string admin_address() const;
+
+  // Applies retention now, as the background does every minute.
+  void run_maintenance();
+
+ private:
+  struct Parts;
+  Config config_;
+  Clock clock_;
+  std::unique_ptr<Parts> parts_;
+};
+
+// The schema is older than this program and it may not migrate by itself.
+class SchemaBehind : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Retention of the keys of every source.
+std::vector<struct KeyRetention> key_retention(const Config& config);
+
+}  // namespace hookgate

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "domain/provider.h"
+
+namespace hookgate {
+
+// A configured way in: POST /webhooks/{name}.
+struct Source {
+  std::string name;
+  std::unique_ptr<const Provider> provider;
+  std::optional<bool> live;           // set: events of the other kind are stored as ignored
+  std::vector<std::string> accounts;  // events of other accounts are stored as ignored; empty: any
+};
+
+// By name. Replaced as a whole when secrets are reloaded.
+using SourceMap = std::map<std::string, Source, std::less<>>;
+
+}  // namespace hookgate

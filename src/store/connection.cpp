@@ -1,0 +1,78 @@
+#include "store/connection.h"
+
+#include <libpq-fe.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <map>
+#include <pqxx/pqxx>
+
+#include "store/error_translation.h"
+
+namespace hookgate {
+namespace {
+
+// A value of a keyword connection string: in single quotes, with quote and backslash escaped.
+std::string quoted(const std::string& value) {
+  std::string result = "'";
+  for (const char c : value) {
+    if (c == '\'' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "'";
+}
+
+std::map<std::string, std::string> parse(const std::string& url) {
+  char* error = nullptr;
+  const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> options{
+      PQconninfoParse(url.c_str(), &error), &PQconninfoFree};
+  if (!options) {
+    PQfreemem(error);
+    throw std::invalid_argument("not a PostgreSQL connection URL");
+  }
+  std::map<std::string, std::string> values;
+  for (const auto* option = options.get(); option->keyword != nullptr; ++option) {
+    if (option->val != nullptr) values[option->keyword] = option->val;
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string session_connection_string(const Secret& url, const SessionSettings& settings) {
+  auto values = parse(url.reveal());
+  values.try_emplace("connect_timeout", std::to_string(settings.connect_timeout.count()));
+  values.try_emplace("keepalives_idle", "10");
+  values.try_emplace("tcp_user_timeout", "10000");
+  values.try_emplace("application_name", "hookgate");
+  // With several hosts the one that takes writes is wanted, so that a failover needs no restart.
+  values.try_emplace("target_session_attrs", "read-write");
+  auto& options = values["options"];
+  options += fmt::format(" -c statement_timeout={} -c lock_timeout={} -c client_encoding=UTF8 -c synchronous_commit={}"
+                         " -c timezone=UTC -c jit=off -c client_min_messages=warning",
+                         settings.statement_timeout.count(), settings.lock_timeout.count(),
+                         settings.synchronous_commit ? "on" : "off");
+  std::string result;
+  for (const auto& [keyword, value] : values) result += keyword + "=" + quoted(value) + " ";
+  return result;
+}
+
+Connection::Connection(const Secret& url, const SessionSettings& settings)
+    : opened_at_(std::chrono::steady_clock::now()) {
+  const auto connection_string = session_connection_string(url, settings);
+  translate_errors([&] {
+    connection_ = std::make_shared<pqxx::connection>(connection_string);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    connection_->inhibit_reactivation(true);
+#pragma GCC diagnostic pop
+  });
+}
+
+Connection::~Connection() = default;
+
+void Connection::prepare_once(const std::string& name, const std::string& statement) {
+  if (!prepared_.insert(name).second) return;
+  connection_->prepare(name, statement);
+}
+
+}  // namespace hookgate

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "domain/secret.h"
+#include "domain/sql.h"
+
+namespace pqxx {
+class connection_base;
+}
+
+namespace hookgate {
+
+// What every session is opened with, over what the URL says itself.
+struct SessionSettings {
+  std::chrono::milliseconds statement_timeout{10'000};
+  std::chrono::milliseconds lock_timeout{5'000};
+  std::chrono::seconds connect_timeout{2};
+  bool synchronous_commit = true;  // false only for what a crash may lose (claims)
+};
+
+// One session with the database; for one thread at a time.
+//
+// The client library reconnects silently after a lost session and then goes on without its settings
+// and locks (seen with 6.4.5), so that is switched off: whoever sees an exception throws the
+// connection away.
+class Connection {
+ public:
+  // Opens the session. Throws StoreUnavailable; the text names no password.
+  Connection(const Secret& url, const SessionSettings& settings);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // For src/store only.
+  pqxx::connection_base& raw() { return *connection_; }
+  // Prepares `statement` under `name` unless this session has.
+  void prepare_once(const std::string& name, const std::string& statement);
+
+  std::chrono::steady_clock::time_point opened_at() const { return opened_at_; }
+
+ private:
+  // Shared only for its deleter, which knows the whole type: the library's base class has no virtual destructor.
+  std::shared_ptr<pqxx::connection_base> connection_;
+  std::set<std::string> prepared_;
+  std::chrono::steady_clock::time_point opened_at_;
+};
+
+// The connection string of `url` with the settings put in. Throws std::invalid_argument for a text
+// that is no libpq URL or keyword list.
+std::string session_connection_string(const Secret& url, const SessionSettings& settings);
+
+}  // namespace hookgate

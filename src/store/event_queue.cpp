@@ -1,0 +1,256 @@
+#include "store/event_queue.h"
+
+#include <algorithm>
+#include <pqxx/pqxx>
+#include <random>
+
+#include "store/binary_array.h"
+#include "store/error_translation.h"
+#include "store/sql_session.h"
+
+namespace hookgate {
+namespace {
+
+// Both claims return the same columns; the outer join keeps an event whose bytes retention dropped.
+constexpr auto kClaimDue = R"sql(
+  WITH due AS (
+    SELECT id
+      FROM hookgate.events
+     WHERE status = 'pending' AND due_at <= now() AND claim_token IS NULL
+       AND source = ANY ($1::text[])
+     ORDER BY due_at, id
+     LIMIT $2
+       FOR UPDATE SKIP LOCKED
+  ), claimed AS (
+    UPDATE hookgate.events e
+       SET attempts = attempts + 1, claim_token = $3, due_at = now() + $4 * interval '1 millisecond'
+      FROM due
+     WHERE e.id = due.id
+    RETURNING e.*
+  )
+  SELECT c.id, c.source, c.scope, c.event_id, c.event_type, c.subject, c.item, c.attempts, c.failures,
+         c.crashes, c.versions, c.finished, (extract(epoch FROM c.occurred_at) * 1000000)::bigint,
+         (extract(epoch FROM c.received_at) * 1000000)::bigint, b.body
+    FROM claimed c
+    LEFT JOIN hookgate.event_bodies b
+      ON b.day = (c.received_at AT TIME ZONE 'UTC')::date AND b.event = c.id
+)sql";
+
+constexpr auto kClaimExpired = R"sql(
+  WITH due AS (
+    SELECT id
+      FROM hookgate.events
+     WHERE status = 'pending' AND due_at <= now() AND claim_token IS NOT NULL
+       AND source = ANY ($1::text[])
+     ORDER BY due_at, id
+     LIMIT $2
+       FOR UPDATE SKIP LOCKED
+  ), claimed AS (
+    UPDATE hookgate.events e
+       SET attempts = attempts + 1, crashes = crashes + 1, claim_token = $3,
+           due_at = now() + $4 * interval '1 millisecond'
+      FROM due
+     WHERE e.id = due.id
+    RETURNING e.*
+  )
+  SELECT c.id, c.source, c.scope, c.event_id, c.event_type, c.subject, c.item, c.attempts, c.failures,
+         c.crashes, c.versions, c.finished, (extract(epoch FROM c.occurred_at) * 1000000)::bigint,
+         (extract(epoch FROM c.received_at) * 1000000)::bigint, b.body
+    FROM claimed c
+    LEFT JOIN hookgate.event_bodies b
+      ON b.day = (c.received_at AT TIME ZONE 'UTC')::date AND b.event = c.id
+)sql";
+
+constexpr auto kLoadVersions = R"sql(
+  SELECT 'revision' AS kind, body, item, received_at, id FROM hookgate.revisions WHERE event = $1
+  UNION ALL
+  SELECT 'conflict' AS kind, body, item, received_at, id FROM hookgate.conflicts WHERE event = $1
+   ORDER BY received_at, kind, id
+)sql";
+
+// The token is the fence: a worker whose lease ended changes nothing. A body that came under the id while
+// the handlers ran sends the event round again.
+constexpr auto kFinish = R"sql(
+  UPDATE hookgate.events e
+     SET status = CASE WHEN v.status = 'done' AND e.versions > v.versions THEN 'pending' ELSE v.status END,
+         claim_token = NULL,
+         finished = v.finished,
+         last_error = nullif(v.last_error, ''),
+         failures = e.failures + v.failed::integer,
+         done_at = CASE WHEN v.status IN ('done', 'ignored') THEN now() END,
+         due_at = now() + v.retry_ms * interval '1 millisecond'
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[])
+      AS v (id, status, finished, last_error, retry_ms, versions, failed)
+   WHERE e.id = v.id AND e.claim_token = $8 AND e.status = 'pending'
+)sql";
+
+constexpr auto kLock = R"sql(
+  SELECT pg_advisory_xact_lock(k)
+    FROM (SELECT DISTINCT hashtextextended(name, 0) AS k FROM unnest($1::text[]) AS t (name) ORDER BY 1) AS keys
+)sql";
+
+std::int64_t fresh_token() {
+  thread_local std::mt19937_64 random{std::random_device{}()};
+  return static_cast<std::int64_t>(random() >> 1U);
+}
+
+SystemTime instant_of(const pqxx::field& field) {
+  return SystemTime{std::chrono::microseconds{field.as<std::int64_t>()}};
+}
+
+std::string text_of(const pqxx::field& field) { return std::string{field.c_str(), field.size()}; }
+
+std::string bytes_of(const pqxx::field& field) { return pqxx::binarystring(field).str(); }
+
+ClaimedEvent claimed_event(const pqxx::row& row, std::int64_t token) {
+  ClaimedEvent claimed;
+  claimed.token = token;
+  auto& event = claimed.event;
+  event.id = row[0].as<std::int64_t>();
+  event.source = text_of(row[1]);
+  event.scope = text_of(row[2]);
+  event.event_id = text_of(row[3]);
+  event.event_type = text_of(row[4]);
+  event.subject = text_of(row[5]);
+  event.item = row[6].as<int>();
+  event.attempt = row[7].as<int>();
+  claimed.failures = row[8].as<int>();
+  claimed.crashes = row[9].as<int>();
+  claimed.versions = row[10].as<int>();
+  claimed.finished = text_of(row[11]);
+  if (!row[12].is_null()) event.occurred_at = instant_of(row[12]);
+  event.received_at = instant_of(row[13]);
+  claimed.body_missing = row[14].is_null();
+  if (!claimed.body_missing) event.body = bytes_of(row[14]);
+  return claimed;
+}
+
+std::vector<ClaimedEvent> claim(Connection& connection, const ClaimOptions& options,
+                                const std::string& name, const char* statement) {
+  std::vector<ClaimedEvent> events;
+  auto sources = BinaryArray::of_text();
+  for (const auto& source : options.sources) sources.add(source);
+  const auto token = fresh_token();
+  translate_errors([&] {
+    connection.prepare_once(name, statement);
+    pqxx::nontransaction transaction{connection.raw()};
+    const auto rows = transaction.exec_prepared(name, pqxx::binarystring(sources.finish()),
+                                                options.events_max, token, options.lease.count());
+    events.reserve(rows.size());
+    for (const auto& row : rows) events.push_back(claimed_event(row, token));
+  });
+  std::ranges::sort(events, [](const ClaimedEvent& a, const ClaimedEvent& b) {
+    return std::tie(a.event.subject, a.event.id) < std::tie(b.event.subject, b.event.id);
+  });
+  return events;
+}
+
+std::string_view status_text(FinishedEvent::Status status) {
+  switch (status) {
+    case FinishedEvent::Status::kDone: return "done";
+    case FinishedEvent::Status::kIgnored: return "ignored";
+    case FinishedEvent::Status::kDead: return "dead";
+    case FinishedEvent::Status::kRetry: return "pending";
+  }
+  return "pending";
+}
+
+class WorkTransaction final : public EventTransaction {
+ public:
+  explicit WorkTransaction(Connection& connection)
+      : connection_(connection), work_(connection.raw()), session_(work_) {}
+
+  SqlTransaction& sql() override { return session_; }
+
+  void lock(std::span<const std::string> names) override {
+    if (names.empty()) return;
+    auto array = BinaryArray::of_text();
+    for (const auto& name : names) array.add(name);
+    translate_errors([&] {
+      connection_.prepare_once("lock_names", kLock);
+      work_.exec_prepared("lock_names", pqxx::binarystring(array.finish()));
+    });
+  }
+
+  void savepoint() override { run("SAVEPOINT handler"); }
+  void release_savepoint() override { run("RELEASE SAVEPOINT handler"); }
+  void rollback_to_savepoint() override { run("ROLLBACK TO SAVEPOINT handler"); }
+
+  std::size_t finish(std::int64_t token, std::span<const FinishedEvent> events) override {
+    auto id = BinaryArray::of_bigint();
+    auto status = BinaryArray::of_text();
+    auto finished = BinaryArray::of_text();
+    auto last_error = BinaryArray::of_text();
+    auto retry_ms = BinaryArray::of_bigint();
+    auto versions = BinaryArray::of_bigint();
+    auto failed = BinaryArray::of_bigint();
+    for (const auto& event : events) {
+      id.add(event.id);
+      status.add(status_text(event.status));
+      finished.add(event.finished);
+      last_error.add(event.last_error);
+      retry_ms.add(std::int64_t{event.retry_after.count()});
+      versions.add(std::int64_t{event.versions_seen});
+      failed.add(std::int64_t{event.failed ? 1 : 0});
+    }
+    std::size_t rows = 0;
+    translate_errors([&] {
+      const auto binary = [](const BinaryArray& array) { return pqxx::binarystring(array.finish()); };
+      connection_.prepare_once("finish_events", kFinish);
+      rows = work_
+                 .exec_prepared("finish_events", binary(id), binary(status), binary(finished),
+                                binary(last_error), binary(retry_ms), binary(versions), binary(failed), token)
+                 .affected_rows();
+    });
+    return rows;
+  }
+
+  void commit() override {
+    translate_errors([&] { work_.commit(); });
+  }
+
+ private:
+  void run(const char* statement) {
+    translate_errors([&] { work_.exec(statement); });
+  }
+
+  Connection& connection_;
+  pqxx::work work_;
+  SqlSession session_;
+};
+
+}  // namespace
+
+std::vector<ClaimedEvent> claim_events(Connection& connection, const ClaimOptions& options) {
+  return claim(connection, options, "claim_due", kClaimDue);
+}
+
+std::vector<ClaimedEvent> claim_expired(Connection& connection, const ClaimOptions& options) {
+  auto one = options;
+  one.events_max = 1;
+  return claim(connection, one, "claim_expired", kClaimExpired);
+}
+
+void load_versions(Connection& connection, ClaimedEvent& claimed) {
+  claimed.event.versions.clear();
+  translate_errors([&] {
+    connection.prepare_once("load_versions", kLoadVersions);
+    pqxx::nontransaction transaction{connection.raw()};
+    for (const auto& row : transaction.exec_prepared("load_versions", claimed.event.id)) {
+      EventVersion version;
+      version.kind = text_of(row[0]) == "conflict" ? EventVersion::Kind::kConflict
+                                                   : EventVersion::Kind::kRevision;
+      version.body = bytes_of(row[1]);
+      version.item = row[2].as<int>();
+      claimed.event.versions.push_back(std::move(version));
+    }
+  });
+}
+
+void in_event_transaction(Connection& connection, const std::function<void(EventTransaction&)>& work) {
+  std::unique_ptr<WorkTransaction> transaction;
+  translate_errors([&] { transaction = std::make_unique<WorkTransaction>(connection); });
+  work(*transaction);
+}
+
+}  // namespace hookgate

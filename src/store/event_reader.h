@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "domain/time.h"
+#include "store/connection.h"
+
+namespace hookgate {
+
+// Which events `list` shows; unset fields do not narrow.
+struct EventFilter {
+  std::optional<std::string> source;
+  std::optional<std::string> type;     // a glob: `*` stands for any text
+  std::optional<std::string> subject;
+  std::optional<std::string> status;
+  std::optional<SystemTime> since;     // of received_at, included
+  std::optional<SystemTime> until;     // excluded
+  std::size_t limit = 50;
+};
+
+struct EventRow {
+  std::int64_t id = 0;
+  std::string source, scope, event_id, event_type, subject, status;
+  int attempts = 0;
+  int deliveries = 0;
+  std::optional<std::string> occurred_at, received_at, done_at, last_error;  // instants as RFC 3339
+};
+
+struct StoredBody {
+  std::string kind;  // "first", "revision", "conflict"
+  std::string received_at;
+  std::string head;
+  std::string body;
+  int item = 0;
+};
+
+// Newest first.
+std::vector<EventRow> list_events(Connection& connection, const EventFilter& filter);
+
+// By our id (digits) or by the sender's; several sources may know one of the latter.
+std::vector<EventRow> find_events(Connection& connection, const std::string& id);
+
+// The first body (unless retention dropped it) and the other versions.
+std::vector<StoredBody> bodies_of(Connection& connection, std::int64_t event);
+
+struct EventCounts {
+  std::string source, status;
+  std::int64_t events = 0;
+  std::int64_t deliveries = 0;
+};
+
+std::vector<EventCounts> count_events(Connection& connection);
+
+}  // namespace hookgate

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "domain/event.h"
+#include "store/connection.h"
+
+namespace hookgate {
+
+// One delivery of one event, ready to be stored. `request` is shared by the items of one request.
+struct Delivery {
+  struct Request {
+    std::string source;
+    std::string head;  // request line and headers, without credentials
+    std::string body;
+    SystemTime received_at{};
+    std::size_t secret_index = 0;
+  };
+  std::shared_ptr<const Request> request;
+  NewEvent event;
+  std::string ignore_reason{};  // not empty: stored as `ignored`, no handler runs
+};
+
+enum class StoreResult {
+  kAccepted,   // the first delivery: a new row
+  kDuplicate,  // we had it (a revision of unsigned details counts as one)
+  kConflict,   // we had it with other signed content: kept beside the first
+  kFailed,     // this delivery alone could not be stored; its neighbours were
+};
+
+// Rows of hookgate.events and what hangs on them. One object per writer thread: it holds a block of ids.
+class EventStore {
+ public:
+  // Bodies kept per event besides the first; later ones are only counted.
+  static constexpr int kVersionsMax = 20;
+
+  // Stores all deliveries; they are committed when this returns, in their order. The unique index
+  // decides which delivery was first, in every process. Throws StoreUnavailable when the outcome is
+  // unknown or nothing could be written; repeating the call is then safe, because of that index.
+  std::vector<StoreResult> record(Connection& connection, std::span<const Delivery> deliveries);
+
+ private:
+  std::int64_t next_id(Connection& connection);
+  std::vector<bool> insert_new(Connection& connection, std::span<const Delivery* const> deliveries);
+  void insert_splitting(Connection& connection, std::span<const Delivery* const> deliveries,
+                        std::span<const std::size_t> positions, std::vector<StoreResult>& results,
+                        std::vector<std::size_t>& known);
+
+  std::int64_t next_id_ = 0;
+  std::int64_t last_id_ = -1;
+};
+
+// Tells the other processes that events wait. Loss does no harm: they poll too.
+void notify_events(Connection& connection);
+
+}  // namespace hookgate

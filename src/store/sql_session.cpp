@@ -1,0 +1,72 @@
+#include "store/sql_session.h"
+
+#include <pqxx/pqxx>
+#include <stdexcept>
+
+#include "domain/text.h"
+#include "store/error_translation.h"
+
+namespace hookgate {
+namespace {
+
+std::string bytea_literal(const std::string& bytes) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string text = "\\x";
+  for (const char c : bytes) {
+    text += kHex[static_cast<unsigned char>(c) >> 4U];
+    text += kHex[static_cast<unsigned char>(c) & 15U];
+  }
+  return text;
+}
+
+std::optional<std::string> text_form(const SqlValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    if (text->find('\0') != std::string::npos || !is_valid_utf8(*text)) {
+      throw std::invalid_argument("an SQL text parameter holds a NUL or invalid UTF-8");
+    }
+    return *text;
+  }
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* bytes = std::get_if<Bytes>(&value)) return bytea_literal(bytes->value);
+  return std::nullopt;
+}
+
+SqlResult copy_of(const pqxx::result& result) {
+  SqlResult copy;
+  copy.affected_rows = result.affected_rows();
+  copy.rows.reserve(result.size());
+  for (const auto& row : result) {
+    SqlRow fields;
+    fields.reserve(row.size());
+    for (const auto& field : row) {
+      if (field.is_null()) {
+        fields.emplace_back(std::nullopt);
+      } else {
+        fields.emplace_back(std::string{field.c_str(), field.size()});
+      }
+    }
+    copy.rows.push_back(std::move(fields));
+  }
+  return copy;
+}
+
+}  // namespace
+
+SqlResult SqlSession::execute(std::string_view statement, std::span<const SqlValue> parameters) {
+  std::vector<std::optional<std::string>> texts;
+  texts.reserve(parameters.size());
+  for (const auto& parameter : parameters) texts.push_back(text_form(parameter));
+  std::vector<const char*> pointers;
+  pointers.reserve(texts.size());
+  for (const auto& text : texts) pointers.push_back(text ? text->c_str() : nullptr);
+
+  SqlResult result;
+  translate_errors([&] {
+    result = copy_of(transaction_.exec_params(
+        std::string{statement}, pqxx::prepare::make_dynamic_params(pointers.begin(), pointers.end())));
+  });
+  return result;
+}
+
+}  // namespace hookgate

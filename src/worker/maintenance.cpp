@@ -1,0 +1,72 @@
+#include "worker/maintenance.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "store/event_notifications.h"
+#include "telemetry/log.h"
+
+namespace hookgate {
+namespace {
+
+void wait(const std::stop_token& stop, std::chrono::milliseconds limit) {
+  std::mutex mutex;
+  std::condition_variable_any wakeup;
+  std::unique_lock lock{mutex};
+  wakeup.wait_for(lock, stop, limit, [] { return false; });
+}
+
+}  // namespace
+
+Maintenance::Maintenance(ConnectionPool& pool, Clock clock, MaintenanceSettings settings)
+    : pool_(pool), clock_(std::move(clock)), settings_(std::move(settings)) {}
+
+void Maintenance::start() {
+  thread_ = std::jthread{[this](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      try {
+        const auto result = run_once();
+        if (result.days_dropped + result.bodies_deleted + result.events_deleted > 0) {
+          log(LogLevel::kInfo, "retention applied",
+              {{"days_dropped", result.days_dropped},
+               {"bodies_deleted", result.bodies_deleted},
+               {"events_deleted", result.events_deleted}});
+        }
+      } catch (const std::exception& error) {
+        log(LogLevel::kWarn, "maintenance failed", {{"reason", std::string_view{error.what()}}});
+      }
+      wait(stop, settings_.interval);
+    }
+  }};
+}
+
+void Maintenance::stop() noexcept {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+PruneResult Maintenance::run_once() {
+  const auto now = clock_();
+  auto lease = pool_.acquire();
+  ensure_body_partitions(*lease, now);
+  return prune(*lease, now, settings_.bodies, settings_.keys);
+}
+
+void listen_for_events(const std::stop_token& stop, const Secret& url, const std::function<void()>& on_events) {
+  constexpr std::chrono::milliseconds kWait{500};
+  while (!stop.stop_requested()) {
+    try {
+      Connection connection{url, {}};
+      EventNotifications notifications{connection};
+      on_events();  // what came while nobody listened
+      while (!stop.stop_requested()) {
+        if (notifications.wait(kWait)) on_events();
+      }
+    } catch (const std::exception&) {
+      wait(stop, kWait);
+    }
+  }
+}
+
+}  // namespace hookgate

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "domain/time.h"
+#include "store/connection_pool.h"
+#include "store/retention.h"
+
+namespace hookgate {
+
+struct MaintenanceSettings {
+  std::chrono::hours bodies{24 * 30};
+  std::vector<KeyRetention> keys;
+  std::chrono::milliseconds interval{60'000};
+};
+
+// The background duties of one process: tomorrow's partitions, retention. Any number of gateways may
+// run it at once.
+class Maintenance {
+ public:
+  Maintenance(ConnectionPool& pool, Clock clock, MaintenanceSettings settings);
+  ~Maintenance() { stop(); }
+
+  void start();
+  void stop() noexcept;  // idempotent
+  // Throws StoreUnavailable, SqlError.
+  PruneResult run_once();
+
+ private:
+  ConnectionPool& pool_;
+  const Clock clock_;
+  const MaintenanceSettings settings_;
+  std::jthread thread_;
+};
+
+// Wakes `on_events` when another process stored events: LISTEN on a session of its own, renewed when lost.
+// Throws nothing; ends with the stop token, within a second.
+void listen_for_events(const std::stop_token& stop, const Secret& url, const std::function<void()>& on_events);
+
+}  // namespace hookgate

@@ -1,0 +1,327 @@
+#include "worker/event_runner.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "store/event_store.h"
+#include "test_database.h"
+
+namespace hookgate {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Acts out what the test wants; `effects` rows are what a user's handler would write.
+class ActingHandler final : public Handler {
+ public:
+  using Act = std::function<Outcome(const Event&, HandlerContext&)>;
+  ActingHandler(std::string name, Act act, bool sees_versions = false)
+      : name_(std::move(name)), act_(std::move(act)), sees_versions_(sees_versions) {}
+  std::string_view name() const override { return name_; }
+  Outcome handle(const Event& event, HandlerContext& context) override {
+    ++calls;
+    return act_(event, context);
+  }
+  bool sees_versions() const override { return sees_versions_; }
+  std::vector<std::string> lock_keys(const Event& event) const override {
+    if (!locks) return {};
+    return {event.subject};
+  }
+
+  std::atomic<int> calls = 0;
+  bool locks = true;
+
+ private:
+  std::string name_;
+  Act act_;
+  bool sees_versions_;
+};
+
+Outcome write_effect(const Event& event, HandlerContext& context, const std::string& by = "h") {
+  context.sql().execute("INSERT INTO effects (event_id, by) VALUES ($1, $2)", {event.event_id, by});
+  return Done{};
+}
+
+class EventRunnerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    HOOKGATE_REQUIRE_DATABASE();
+    database_ = std::make_unique<TestDatabase>();
+    PoolSettings settings;
+    settings.url = database_->url();
+    pool_ = std::make_unique<ConnectionPool>(settings);
+    settings_.backoff = {milliseconds{0}, milliseconds{0}};
+    database_->execute("CREATE TABLE effects (event_id text, by text)");
+  }
+
+  TestDatabase& database() { return *database_; }
+
+  void store(const std::vector<std::string>& ids, char content = 'a') {
+    auto lease = pool_->acquire();
+    std::vector<Delivery> deliveries;
+    for (const auto& id : ids) {
+      auto request = std::make_shared<Delivery::Request>();
+      request->source = "stripe";
+      request->body = "body of " + id + " " + content;
+      request->received_at = system_now();
+      Delivery delivery;
+      delivery.request = request;
+      delivery.event.event_id = id;
+      delivery.event.event_type = "t";
+      delivery.event.subject = "s" + id;
+      delivery.event.content.fill(static_cast<std::byte>(content));
+      delivery.event.signed_content = delivery.event.content;
+      deliveries.push_back(delivery);
+    }
+    events_.record(*lease, deliveries);
+  }
+
+  std::unique_ptr<EventRunner> runner(std::vector<Handler*> handlers) {
+    return std::make_unique<EventRunner>(*pool_, *pool_,
+                                         std::vector<HandledSource>{{"stripe", "stripe", std::move(handlers)}},
+                                         system_now, settings_);
+  }
+
+  static std::size_t run_all(EventRunner& runner) {
+    std::size_t total = 0;
+    while (const auto ran = runner.run_once()) total += ran;
+    return total;
+  }
+
+  std::string status(const std::string& id) {
+    return database().value("SELECT status FROM hookgate.events WHERE event_id = '" + id + "'");
+  }
+  std::int64_t effects(const std::string& where = "true") { return database().count("effects WHERE " + where); }
+
+  RunnerSettings settings_{};
+  std::unique_ptr<ConnectionPool> pool_;
+
+ private:
+  std::unique_ptr<TestDatabase> database_;
+  EventStore events_;
+};
+
+TEST_F(EventRunnerTest, RunsEachEventOnceAndMarksItDone) {
+  ActingHandler handler{"h", [](auto& event, auto& context) { return write_effect(event, context); }};
+  store({"1", "2", "3"});
+  auto runner = this->runner({&handler});
+  EXPECT_EQ(run_all(*runner), 3U);
+  EXPECT_EQ(effects(), 3);
+  EXPECT_EQ(database().count("hookgate.events WHERE status = 'done' AND attempts = 1 AND claim_token IS NULL"), 3);
+}
+
+TEST_F(EventRunnerTest, SharesTheEventsBetweenManyWorkersWithoutRunningOneTwice) {
+  ActingHandler handler{"h", [](auto& event, auto& context) { return write_effect(event, context); }};
+  std::vector<std::string> ids;
+  for (int i = 0; i < 400; ++i) ids.push_back(std::to_string(i));
+  store(ids);
+  settings_.batch_events_max = 7;
+  auto runner = this->runner({&handler});
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 6; ++i) threads.emplace_back([&] { run_all(*runner); });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(effects(), 400);
+  EXPECT_EQ(database().value("SELECT count(DISTINCT event_id) FROM effects"), "400");
+}
+
+TEST_F(EventRunnerTest, GivesTheHandlerTheRawBytes) {
+  std::string seen;
+  ActingHandler handler{"h", [&](const Event& event, auto&) -> Outcome {
+                          seen = event.body;
+                          return Done{};
+                        }};
+  store({"1"});
+  run_all(*runner({&handler}));
+  EXPECT_EQ(seen, "body of 1 a");
+}
+
+TEST_F(EventRunnerTest, UndoesTheWritesOfAHandlerThatWantsToRetryAndThenWritesOnce) {
+  ActingHandler handler{"h", [&](const Event& event, HandlerContext& context) -> Outcome {
+                          write_effect(event, context);
+                          if (event.attempt < 3) return RetryLater{"not yet"};
+                          return Done{};
+                        }};
+  store({"1"});
+  run_all(*runner({&handler}));
+  EXPECT_EQ(status("1"), "done");
+  EXPECT_EQ(effects(), 1);
+  EXPECT_EQ(database().value("SELECT failures FROM hookgate.events"), "2");
+}
+
+TEST_F(EventRunnerTest, AFailingEventDoesNotUndoItsBatchNeighbours) {
+  ActingHandler handler{"h", [&](const Event& event, HandlerContext& context) -> Outcome {
+                          write_effect(event, context);
+                          if (event.event_id == "2") throw std::runtime_error("boom");
+                          return Done{};
+                        }};
+  store({"1", "2", "3"});
+  settings_.failures_max = 1;
+  run_all(*runner({&handler}));
+  EXPECT_EQ(status("1"), "done");
+  EXPECT_EQ(status("2"), "dead");
+  EXPECT_EQ(status("3"), "done");
+  EXPECT_EQ(effects(), 2);
+  EXPECT_EQ(database().value("SELECT last_error FROM hookgate.events WHERE event_id = '2'"), "h: boom");
+}
+
+TEST_F(EventRunnerTest, AnSqlErrorOfOneHandlerLeavesTheTransactionUsable) {
+  ActingHandler broken{"broken", [](auto&, HandlerContext& context) -> Outcome {
+                         context.sql().execute("SELECT 1 / 0");
+                         return Done{};
+                       }};
+  ActingHandler good{"good", [](auto& event, auto& context) { return write_effect(event, context); }};
+  store({"1"});
+  settings_.failures_max = 1;
+  run_all(*runner({&broken, &good}));
+  EXPECT_EQ(effects(), 1);
+  EXPECT_EQ(status("1"), "dead");
+}
+
+TEST_F(EventRunnerTest, NeverRunsAHandlerAgainThatSucceededWhileAnotherRetries) {
+  ActingHandler good{"good", [](auto& event, auto& context) { return write_effect(event, context); }};
+  ActingHandler flaky{"flaky", [](const Event& event, auto&) -> Outcome {
+                        if (event.attempt < 4) return RetryLater{"busy"};
+                        return Done{};
+                      }};
+  store({"1"});
+  run_all(*runner({&good, &flaky}));
+  EXPECT_EQ(good.calls, 1);
+  EXPECT_EQ(flaky.calls, 4);
+  EXPECT_EQ(status("1"), "done");
+}
+
+TEST_F(EventRunnerTest, GoesOnWithTheOtherHandlersWhenOneGivesUp) {
+  ActingHandler hopeless{"hopeless", [](auto&, auto&) -> Outcome { return GiveUp{"never"}; }};
+  ActingHandler good{"good", [](auto& event, auto& context) { return write_effect(event, context); }};
+  store({"1"});
+  run_all(*runner({&hopeless, &good}));
+  EXPECT_EQ(effects(), 1);
+  EXPECT_EQ(status("1"), "dead");
+  EXPECT_EQ(database().value("SELECT last_error FROM hookgate.events"), "hopeless: never");
+}
+
+TEST_F(EventRunnerTest, MarksAnEventNobodyWantsAsIgnored) {
+  ActingHandler other{"other", [](auto&, auto&) -> Outcome { return Ignored{}; }};
+  store({"1"});
+  run_all(*runner({&other}));
+  EXPECT_EQ(status("1"), "ignored");
+}
+
+TEST_F(EventRunnerTest, WaitsBetweenTwoTries) {
+  settings_.backoff = {milliseconds{60'000}, milliseconds{60'000}};
+  ActingHandler handler{"h", [](auto&, auto&) -> Outcome { return RetryLater{"busy"}; }};
+  store({"1"});
+  auto runner = this->runner({&handler});
+  EXPECT_EQ(run_all(*runner), 1U);
+  EXPECT_EQ(handler.calls, 1);
+  EXPECT_EQ(database().value("SELECT due_at > now() + interval '5 seconds' FROM hookgate.events"), "t");
+}
+
+// Law 4: a worker whose lease ran out must not commit over the one that took the event after it.
+TEST_F(EventRunnerTest, ALateWorkerWritesNothing) {
+  settings_.lease = milliseconds{1};
+  auto quick = std::make_unique<ActingHandler>(
+      "h", [](auto& event, auto& context) { return write_effect(event, context, "quick"); });
+  ActingHandler late{"h", [&](const Event& event, HandlerContext& context) -> Outcome {
+                       write_effect(event, context, "late");
+                       auto other = runner({quick.get()});
+                       while (other->run_once() == 0) std::this_thread::yield();  // its lease is over
+                       return Done{};
+                     }};
+  late.locks = quick->locks = false;
+  store({"1"});
+  runner({&late})->run_once();
+  EXPECT_EQ(effects("by = 'quick'"), 1);
+  EXPECT_EQ(effects("by = 'late'"), 0);
+  EXPECT_EQ(status("1"), "done");
+}
+
+TEST_F(EventRunnerTest, RescuesAnEventWhoseWorkerDiedAndCountsItAsACrashNotAFailure) {
+  store({"1"});
+  database().execute("UPDATE hookgate.events SET claim_token = 7, attempts = 1, due_at = now() - interval '1 second'");
+  ActingHandler handler{"h", [](auto& event, auto& context) { return write_effect(event, context); }};
+  run_all(*runner({&handler}));
+  EXPECT_EQ(effects(), 1);
+  EXPECT_EQ(database().value("SELECT crashes || '/' || failures || '/' || status FROM hookgate.events"), "1/0/done");
+}
+
+TEST_F(EventRunnerTest, RunsEventsAloneAfterTheirLeaseExpired) {
+  store({"1", "2"});
+  database().execute("UPDATE hookgate.events SET claim_token = 7, due_at = now() - interval '1 second'");
+  ActingHandler handler{"h", [](auto& event, auto& context) { return write_effect(event, context); }};
+  auto runner = this->runner({&handler});
+  EXPECT_EQ(runner->run_once(), 1U);
+  EXPECT_EQ(runner->run_once(), 1U);
+  EXPECT_EQ(runner->run_once(), 0U);
+}
+
+TEST_F(EventRunnerTest, GivesUpOnAnEventThatKillsItsProcessAgainAndAgain) {
+  store({"1"});
+  settings_.crashes_max = 3;
+  database().execute(
+      "UPDATE hookgate.events SET claim_token = 7, crashes = 3, due_at = now() - interval '1 second'");
+  ActingHandler handler{"h", [](auto& event, auto& context) { return write_effect(event, context); }};
+  run_all(*runner({&handler}));
+  EXPECT_EQ(handler.calls, 0);
+  EXPECT_EQ(status("1"), "dead");
+}
+
+TEST_F(EventRunnerTest, ShowsAnotherVersionToTheHandlersThatSeeThemAndOnlyToThem) {
+  ActingHandler plain{"plain", [](auto& event, auto& context) { return write_effect(event, context, "plain"); }};
+  std::vector<std::size_t> versions;
+  ActingHandler ledger{"ledger",
+                       [&](const Event& event, auto&) -> Outcome {
+                         versions.push_back(event.versions.size());
+                         return Done{};
+                       },
+                       true};
+  auto runner = this->runner({&plain, &ledger});
+  store({"1"}, 'a');
+  run_all(*runner);
+  store({"1"}, 'b');
+  run_all(*runner);
+  EXPECT_EQ(plain.calls, 1);
+  EXPECT_EQ(versions, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(status("1"), "done");
+}
+
+TEST_F(EventRunnerTest, GoesRoundAgainForAVersionThatCameWhileTheHandlersRan) {
+  ActingHandler ledger{"ledger",
+                       [&](const Event& event, auto&) -> Outcome {
+                         if (event.versions.empty()) store({"1"}, 'b');
+                         return Done{};
+                       },
+                       true};
+  store({"1"}, 'a');
+  run_all(*runner({&ledger}));
+  EXPECT_EQ(ledger.calls, 2);
+  EXPECT_EQ(status("1"), "done");
+}
+
+TEST_F(EventRunnerTest, RepeatsAtOnceAfterADeadlockAndCountsNoFailure) {
+  std::atomic<int> tries = 0;
+  ActingHandler handler{"h", [&](auto& event, HandlerContext& context) -> Outcome {
+                          if (++tries < 3) {
+                            context.sql().execute("DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$");
+                          }
+                          return write_effect(event, context);
+                        }};
+  store({"1"});
+  EXPECT_EQ(run_all(*runner({&handler})), 1U);
+  EXPECT_EQ(effects(), 1);
+  EXPECT_EQ(database().value("SELECT failures || '/' || attempts FROM hookgate.events"), "0/1");
+}
+
+TEST_F(EventRunnerTest, LeavesEventsOfOtherSourcesAlone) {
+  store({"1"});
+  database().execute("UPDATE hookgate.events SET source = 'elsewhere'");
+  ActingHandler handler{"h", [](auto&, auto&) -> Outcome { return Done{}; }};
+  EXPECT_EQ(run_all(*runner({&handler})), 0U);
+}
+
+}  // namespace
+}  // namespace hookgate
