@@ -40,7 +40,8 @@ SourceMap make_sources(const Config& config) {
 }
 
 std::vector<HandledSource> make_handled_sources(const Config& config,
-                                                const std::vector<std::unique_ptr<Handler>>& handlers) {
+                                                const std::vector<std::unique_ptr<Handler>>& handlers,
+                                                const std::vector<std::unique_ptr<Handler>>& extras) {
   std::vector<HandledSource> sources;
   for (const auto& configured : config.sources) {
     HandledSource source{configured.name, configured.provider, {}};
@@ -48,6 +49,7 @@ std::vector<HandledSource> make_handled_sources(const Config& config,
       const auto found = std::ranges::find(handlers, name, [](const auto& h) { return h->name(); });
       source.handlers.push_back(found->get());
     }
+    for (const auto& extra : extras) source.handlers.push_back(extra.get());
     sources.push_back(std::move(source));
   }
   return sources;
@@ -134,13 +136,14 @@ std::vector<KeyRetention> key_retention(const Config& config) {
 
 // In the order of construction; destroyed in reverse.
 struct App::Parts {
-  explicit Parts(const Config& config, const Clock& clock)
+  Parts(const Config& config, const Clock& clock, std::vector<std::unique_ptr<Handler>> extra_handlers)
       : ingest_pool(ingest_pool_settings(config, static_cast<std::size_t>(kWriters))),
         claim_pool(pool_settings(config, worker_connections(config), false)),
         run_pool(pool_settings(config, worker_connections(config), true)),
         duty_pool(pool_settings(config, kDutyConnections, true)),
         handlers(make_handlers(config)),
-        runner(claim_pool, run_pool, make_handled_sources(config, handlers), clock, runner_settings(config)),
+        extras(std::move(extra_handlers)),
+        runner(claim_pool, run_pool, make_handled_sources(config, handlers, extras), clock, runner_settings(config)),
         workers([this] { return runner.run_once(); }, worker_pool_settings(config)),
         maintenance(duty_pool, clock, maintenance_settings(config)),
         queue(ingest_pool, commit_queue_settings(), [this] { workers.wake(); }),
@@ -188,6 +191,7 @@ struct App::Parts {
   ConnectionPool run_pool;
   ConnectionPool duty_pool;
   std::vector<std::unique_ptr<Handler>> handlers;
+  std::vector<std::unique_ptr<Handler>> extras;
   EventRunner runner;
   WorkerPool workers;
   Maintenance maintenance;
@@ -202,13 +206,16 @@ struct App::Parts {
 };
 
 App::App(Config config, Clock clock)
-    : config_(std::move(config)), clock_(std::move(clock)), parts_(std::make_unique<Parts>(config_, clock_)) {}
+    : config_(std::move(config)), clock_(std::move(clock)) {}
 
 App::~App() { stop(); }
+
+void App::add_handler(std::unique_ptr<Handler> handler) { extra_handlers_.push_back(std::move(handler)); }
 
 void App::start() {
   // A peer that goes away while we write must be an error of that write, not the end of the process.
   std::signal(SIGPIPE, SIG_IGN);
+  parts_ = std::make_unique<Parts>(config_, clock_, std::move(extra_handlers_));
   auto& parts = *parts_;
   {
     auto lease = parts.duty_pool.acquire();
@@ -239,6 +246,7 @@ void App::start() {
 }
 
 void App::stop() noexcept {
+  if (!parts_) return;
   auto& parts = *parts_;
   parts.receiver.drain();
   parts.listener->stop();

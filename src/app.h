@@ -2,8 +2,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "config.h"
+#include "domain/handler.h"
 #include "domain/time.h"
 
 namespace hookgate {
@@ -14,6 +16,10 @@ class App {
  public:
   explicit App(Config config, Clock clock = system_now);
   ~App();  // stops
+
+  // Besides the configured ones, for every source; before start(). This is how a program of your own
+  // brings its handlers in.
+  void add_handler(std::unique_ptr<Handler> handler);
 
   // Brings the schema up to date (unless told not to), then starts workers, then the listeners.
   // Throws StoreUnavailable, SchemaTooNew, SchemaBehind, ListenError.
@@ -36,6 +42,7 @@ class App {
   struct Parts;
   Config config_;
   Clock clock_;
+  std::vector<std::unique_ptr<Handler>> extra_handlers_;
   std::unique_ptr<Parts> parts_;
 };
 

@@ -21,10 +21,12 @@ std::string quoted(const std::string& value) {
   return result + "'";
 }
 
-std::map<std::string, std::string> parse(const std::string& url) {
+}  // namespace
+
+std::map<std::string, std::string> connection_parameters(const Secret& url) {
   char* error = nullptr;
   const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> options{
-      PQconninfoParse(url.c_str(), &error), &PQconninfoFree};
+      PQconninfoParse(url.reveal().c_str(), &error), &PQconninfoFree};
   if (!options) {
     PQfreemem(error);
     throw std::invalid_argument("not a PostgreSQL connection URL");
@@ -36,10 +38,14 @@ std::map<std::string, std::string> parse(const std::string& url) {
   return values;
 }
 
-}  // namespace
+std::string connection_string(const std::map<std::string, std::string>& parameters) {
+  std::string result;
+  for (const auto& [keyword, value] : parameters) result += keyword + "=" + quoted(value) + " ";
+  return result;
+}
 
 std::string session_connection_string(const Secret& url, const SessionSettings& settings) {
-  auto values = parse(url.reveal());
+  auto values = connection_parameters(url);
   values.try_emplace("connect_timeout", std::to_string(settings.connect_timeout.count()));
   values.try_emplace("keepalives_idle", "10");
   values.try_emplace("tcp_user_timeout", "10000");
@@ -51,9 +57,7 @@ std::string session_connection_string(const Secret& url, const SessionSettings& 
                          " -c timezone=UTC -c jit=off -c client_min_messages=warning",
                          settings.statement_timeout.count(), settings.lock_timeout.count(),
                          settings.synchronous_commit ? "on" : "off");
-  std::string result;
-  for (const auto& [keyword, value] : values) result += keyword + "=" + quoted(value) + " ";
-  return result;
+  return connection_string(values);
 }
 
 Connection::Connection(const Secret& url, const SessionSettings& settings)

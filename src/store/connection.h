@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -49,6 +50,11 @@ class Connection {
   std::set<std::string> prepared_;
   std::chrono::steady_clock::time_point opened_at_;
 };
+
+// The parameters of a libpq URL or keyword list. Throws std::invalid_argument for a text that is neither.
+std::map<std::string, std::string> connection_parameters(const Secret& url);
+// The keyword list of parameters.
+std::string connection_string(const std::map<std::string, std::string>& parameters);
 
 // The connection string of `url` with the settings put in. Throws std::invalid_argument for a text
 // that is no libpq URL or keyword list.

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <pqxx/pqxx>
 
+#include "store/database_admin.h"
 #include "store/migrator.h"
 #include "store/sql_session.h"
 
@@ -17,15 +18,10 @@ std::string server_url() {
   return url == nullptr ? "" : url;
 }
 
-std::string with_database(const std::string& name) {
-  auto text = session_connection_string(Secret{server_url()}, SessionSettings{});
-  const auto at = text.find("dbname='");
-  if (at != std::string::npos) text.erase(at, text.find('\'', at + 8) + 1 - at);
-  return text + " dbname='" + name + "'";
-}
+std::string url_of(const std::string& name) { return with_database(Secret{server_url()}, name).reveal(); }
 
 void on_server(const std::string& statement) {
-  pqxx::connection connection{with_database("postgres")};
+  pqxx::connection connection{url_of("postgres")};
   pqxx::nontransaction{connection}.exec(statement);
 }
 
@@ -35,7 +31,7 @@ std::string migrated_template() {
   std::size_t hash = 0;
   for (const auto& migration : embedded_migrations()) hash = hash * 31 + std::hash<std::string>{}(migration.sql);
   const auto name = "hookgate_template_" + latest + "_" + std::to_string(hash);
-  pqxx::connection connection{with_database("postgres")};
+  pqxx::connection connection{url_of("postgres")};
   pqxx::nontransaction transaction{connection};
   transaction.exec("SELECT pg_advisory_lock(4242)");
   if (transaction.exec_params("SELECT 1 FROM pg_database WHERE datname = $1", name).empty()) {
@@ -43,7 +39,7 @@ std::string migrated_template() {
     transaction.exec("DROP DATABASE IF EXISTS " + draft);
     transaction.exec("CREATE DATABASE " + draft);
     {
-      Connection migrating{Secret{with_database(draft)}, SessionSettings{}};
+      Connection migrating{Secret{url_of(draft)}, SessionSettings{}};
       migrate(migrating);
     }
     transaction.exec("ALTER DATABASE " + draft + " RENAME TO " + name);
@@ -59,7 +55,7 @@ bool TestDatabase::is_available() { return !server_url().empty(); }
 TestDatabase::TestDatabase(bool migrated) {
   static std::atomic<int> counter = 0;
   name_ = "hookgate_test_" + std::to_string(::getpid()) + "_" + std::to_string(++counter);
-  url_ = Secret{with_database(name_)};
+  url_ = Secret{url_of(name_)};
   on_server("CREATE DATABASE " + name_ + (migrated ? " TEMPLATE " + migrated_template() : ""));
 }
 

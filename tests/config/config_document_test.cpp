@@ -1,0 +1,73 @@
+#include "config_document.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config_test_support.h"
+
+namespace hookgate {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ConfigDocumentTest, PointsAtASyntaxError) {
+  EXPECT_EQ(fault_of("[server]\nlisten = [\"a\" \"b\"]\n"),
+            "t.toml:2:15: syntax error in array: expected comma or closing ']', saw '\"'");
+}
+
+TEST(ConfigDocumentTest, TellsThatAStringNeedsQuotes) {
+  EXPECT_EQ(fault_of("[server]\nlisten = localhost\n"),
+            "t.toml:2:10: syntax error in value: could not determine value type; a string needs "
+            "quotes");
+}
+
+TEST(ConfigDocumentTest, RefusesAKeyWrittenTwice) {
+  EXPECT_EQ(fault_of("[workers]\ncount = 1\ncount = 2\n"),
+            "t.toml:3:9: syntax error in key-value pair: cannot redefine existing integer 'count'");
+}
+
+TEST(ConfigDocumentTest, RefusesInvalidUtf8) {
+  EXPECT_EQ(fault_of("[server]\nlisten = \"\xff\"\n"),
+            "t.toml:2:10: syntax error: Encountered invalid utf-8 sequence");
+}
+
+TEST(ConfigDocumentTest, NeverRepeatsASecretThatLacksItsQuotes) {
+  for (const auto* value :
+       {"whsec_INVENTED", "98765432109876543210987", "0xwhsec_INVENTED", "\"whsec_INVENTED",
+        "'whsec_INVENTED", "\"a\" whsec_INVENTED", "1e99999999987654321", "truewhsec_INVENTED"}) {
+    const auto fault = fault_of("secrets = " + std::string{value} + "\n");
+    EXPECT_THAT(fault, HasSubstr("t.toml:"));
+    EXPECT_THAT(fault, HasSubstr("syntax error")) << value;
+    EXPECT_THAT(fault, Not(HasSubstr("INVENTED"))) << value;
+    EXPECT_THAT(fault, Not(HasSubstr("87654321"))) << value;
+    EXPECT_THAT(fault, Not(HasSubstr("\n"))) << value;
+  }
+}
+
+TEST(ConfigDocumentTest, NamesTheFirstOfTwoFaultsOfAFile) {
+  EXPECT_EQ(fault_of("[server]\nzebra = 1\nant = 2\n"),
+            "t.toml:2:1: unknown key 'zebra' in [server]");
+}
+
+TEST(ConfigDocumentTest, CountsColumnsInCharacters) {
+  EXPECT_EQ(fault_of("server = { listen = \"0.0.0.0:1\", \"é\" = 1 }\n"),
+            "t.toml:1:34: unknown key 'é' in [server]");
+}
+
+TEST(ConfigDocumentTest, SkipsAByteOrderMark) {
+  EXPECT_EQ(fault_of("\xef\xbb\xbf[workers]\r\ncount = 1\r\n"), kAccepted);
+}
+
+TEST(ConfigDocumentTest, KeepsAMessageOnOneLine) {
+  EXPECT_EQ(fault_of("[server]\n\"a\\nb\" = 1\n", "t\n.toml"),
+            "t?.toml:2:1: unknown key 'a?b' in [server]");
+}
+
+TEST(ConfigDocumentTest, CutsALongKeyInAMessage) {
+  EXPECT_EQ(fault_of("[server]\n" + std::string(100, 'x') + " = 1\n"),
+            "t.toml:2:1: unknown key '" + std::string(80, 'x') + "...' in [server]");
+}
+
+}  // namespace
+}  // namespace hookgate
