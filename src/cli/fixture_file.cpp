@@ -45,7 +45,8 @@ class HeadReader {
     if (past > kFixtureHeadBytesMax) {
       fail("the head is longer than " + std::to_string(kFixtureHeadBytesMax) + " bytes");
     }
-    if (end == std::string_view::npos) fail("the file ends before the empty line after the headers");
+    if (end == std::string_view::npos)
+      fail("the file ends before the empty line after the headers");
     auto line = bytes_.substr(position_, end - position_);
     position_ = end + 1;
     if (line.ends_with('\r')) line.remove_suffix(1);
@@ -71,13 +72,15 @@ void read_request_line(HeadReader& head, InboundRequest& request) {
   const auto line = head.next_line();
   const auto first = line.find(' ');
   const auto last = line.rfind(' ');
-  if (first == std::string_view::npos || first == last || !line.substr(last + 1).starts_with("HTTP/")) {
+  if (first == std::string_view::npos || first == last ||
+      !line.substr(last + 1).starts_with("HTTP/")) {
     head.fail("the request line is not like 'POST /webhooks/stripe HTTP/1.1'");
   }
   request.method = line.substr(0, first);
   request.target = line.substr(first + 1, last - first - 1);
   if (!is_token(request.method)) head.fail("the method is not a word");
-  if (!request.target.starts_with('/') || request.target.find_first_of(kBlanks) != std::string::npos) {
+  if (!request.target.starts_with('/') ||
+      request.target.find_first_of(kBlanks) != std::string::npos) {
     head.fail("the target is not a path without blanks");
   }
 }

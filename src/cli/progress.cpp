@@ -1,10 +1,10 @@
 #include "cli/progress.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <ostream>
 #include <utility>
+
+#include <unistd.h>
 
 namespace hookgate {
 namespace {
@@ -63,6 +63,8 @@ std::string Progress::line(std::chrono::steady_clock::time_point now) const {
          std::to_string(static_cast<int>(fraction * 100)) + " %)" + per_second;
 }
 
-bool stderr_is_terminal() { return isatty(STDERR_FILENO) == 1; }
+bool stderr_is_terminal() {
+  return isatty(STDERR_FILENO) == 1;
+}
 
 }  // namespace hookgate

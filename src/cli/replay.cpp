@@ -1,8 +1,5 @@
 #include "cli/replay.h"
 
-#include <httplib.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -13,6 +10,9 @@
 #include <thread>
 #include <utility>
 #include <variant>
+
+#include <httplib.h>
+#include <signal.h>
 
 #include "cli/fixture_file.h"
 #include "domain/json.h"
@@ -33,8 +33,7 @@ struct BaseUrl {
 };
 
 BaseUrl parse_base_url(const std::string& url) {
-  const auto scheme_bytes =
-      url.starts_with("http://") ? 7U : url.starts_with("https://") ? 8U : 0U;
+  const auto scheme_bytes = url.starts_with("http://") ? 7U : url.starts_with("https://") ? 8U : 0U;
   const auto slash = std::min(url.find('/', scheme_bytes), url.size());
   if (scheme_bytes == 0 || slash == scheme_bytes ||
       url.find_first_of("?#@ \t\r\n") != std::string::npos) {
@@ -72,7 +71,7 @@ std::unique_ptr<Provider> make_signing_provider(const ReplayOptions& options,
   if (options.keep_signature) return nullptr;
   ProviderSettings settings = known != nullptr ? known->settings : ProviderSettings{};
   if (options.secret) settings.secrets = {*options.secret};
-  const auto provider = options.provider ? *options.provider
+  const auto provider = options.provider   ? *options.provider
                         : known != nullptr ? known->provider
                                            : std::string{};
   if (provider.empty() || settings.secrets.empty()) {
@@ -202,9 +201,9 @@ Result judge(httplib::Error error) {
 
 // Headers that belong to the captured connection, or that ask for an answer we cannot read.
 bool is_left_out(std::string_view name) {
-  constexpr std::string_view kNames[] = {"Host",       "Connection", "Keep-Alive", "Expect",
-                                         "Trailer",    "TE",         "Upgrade",    "Accept-Encoding",
-                                         "Proxy-Connection"};
+  constexpr std::string_view kNames[] = {"Host",    "Connection",      "Keep-Alive",
+                                         "Expect",  "Trailer",         "TE",
+                                         "Upgrade", "Accept-Encoding", "Proxy-Connection"};
   return std::ranges::any_of(kNames,
                              [&](auto left_out) { return equal_ignoring_case(name, left_out); });
 }
@@ -282,8 +281,8 @@ class Replay {
 
   ReplayReport run() {
     if (options_.on_progress) options_.on_progress(0, plan_.size());
-    const auto threads = std::min<std::uint64_t>(
-        plan_.size(), static_cast<std::uint64_t>(options_.concurrency));
+    const auto threads =
+        std::min<std::uint64_t>(plan_.size(), static_cast<std::uint64_t>(options_.concurrency));
     {
       std::vector<std::jthread> senders;
       for (std::uint64_t i = 0; i < threads; ++i) senders.emplace_back([this] { send_all(); });

@@ -45,13 +45,13 @@ struct ReplayOptions {
   std::string to;  // "http://127.0.0.1:8080", or with a prefix that goes before each path
   // By source name: the NAME of a fixture's path /webhooks/NAME.
   std::map<std::string, ReplaySource, std::less<>> sources;
-  std::optional<std::string> provider;     // signs in place of the source's
-  std::optional<Secret> secret;            // signs in place of the source's
-  int times = 1;                           // copies of each fixture
-  std::optional<std::uint64_t> shuffle;    // seed of the order; nothing: as found, copy after copy
-  int concurrency = 8;                     // connections, each with a thread
-  double rate = 0;                         // requests per second started at most; 0: no limit
-  bool keep_signature = false;             // send as captured
+  std::optional<std::string> provider;   // signs in place of the source's
+  std::optional<Secret> secret;          // signs in place of the source's
+  int times = 1;                         // copies of each fixture
+  std::optional<std::uint64_t> shuffle;  // seed of the order; nothing: as found, copy after copy
+  int concurrency = 8;                   // connections, each with a thread
+  double rate = 0;                       // requests per second started at most; 0: no limit
+  bool keep_signature = false;           // send as captured
   std::chrono::milliseconds connect_timeout{3'000};
   std::chrono::milliseconds answer_timeout{30'000};  // of each read and write
   Clock clock = system_now;                          // the time that is signed

@@ -1,8 +1,9 @@
 #include "cli/replay_report.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <ostream>
+
+#include <nlohmann/json.hpp>
 
 #include "cli/table.h"
 

@@ -29,7 +29,8 @@ struct ReplayReport {
   // Counts the outcome under the source and in the total.
   void count(const std::string& source, ReplayOutcome outcome);
 
-  std::map<std::string, ReplayCounts, std::less<>> sources;  // a path that names no source stands for itself
+  std::map<std::string, ReplayCounts, std::less<>>
+      sources;  // a path that names no source stands for itself
   ReplayCounts total;
   std::uint64_t not_connected = 0;  // of the failed: those for which no connection could be made
   std::vector<std::string> errors;  // the first few, one line each, fit for a terminal

@@ -8,8 +8,8 @@
 
 namespace hookgate {
 
-// Writes the fixture with the provider's fresh signature, as of `now`, to `out`. Throws FixtureError
-// for a file that is no fixture, and what Provider::sign throws.
+// Writes the fixture with the provider's fresh signature, as of `now`, to `out`. Throws
+// FixtureError for a file that is no fixture, and what Provider::sign throws.
 void write_signed_fixture(const std::filesystem::path& file, const Provider& provider,
                           SystemTime now, std::ostream& out);
 

@@ -9,9 +9,9 @@ namespace {
 
 // Fetched once: EVP_sha256() would look the algorithm up in its tables for every digest.
 const EVP_MD* sha256_algorithm() {
-  static const EVP_MD* const kAlgorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-  if (kAlgorithm == nullptr) throw CryptoError("SHA-256 is not available");
-  return kAlgorithm;
+  static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  if (algorithm == nullptr) throw CryptoError("SHA-256 is not available");
+  return algorithm;
 }
 
 }  // namespace

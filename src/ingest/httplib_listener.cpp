@@ -22,7 +22,7 @@ constexpr std::size_t kThreadsMax = 1024;     // a thread per connection; more c
 constexpr std::size_t kTargetBytesMax = 2048;
 // Read and dropped past the limit before a refusal closes the connection, so that a sender that is
 // still writing gets to see the answer.
-constexpr std::size_t kDrainBytesMax = 256UL * 1024;
+constexpr std::size_t kDrainBytesMax = 64UL * 1024;
 
 class PoolAdapter final : public httplib::TaskQueue {
  public:
@@ -220,7 +220,10 @@ class HttplibListener final : public Listener {
     if (request.headers.size() > settings_.headers_max) return problem_answer(431, "too many headers");
     const auto length = body_length(request);
     if (length.malformed) return problem_answer(400, "ambiguous body length");
-    if (const auto refused = receiver_.refuse_early(request.method, path_of(request), length.bytes)) {
+    // A body just over the limit is read first, so that the sender is done writing when it is refused.
+    const bool is_far_over = length.bytes.value_or(0) > receiver_.body_bytes_max() + kDrainBytesMax;
+    if (const auto refused = receiver_.refuse_early(request.method, path_of(request),
+                                                    is_far_over ? length.bytes : std::nullopt)) {
       return refused;
     }
     const bool has_body = length.chunked || length.bytes.value_or(0) > 0;

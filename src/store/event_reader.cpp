@@ -130,4 +130,16 @@ std::vector<EventCounts> count_events(Connection& connection) {
   return counts;
 }
 
+HandledCounts handled_once(Connection& connection) {
+  HandledCounts counts;
+  translate_errors([&] {
+    pqxx::nontransaction transaction{connection.raw()};
+    const auto row = transaction.exec1(
+        "SELECT count(*) FILTER (WHERE status = 'done'), "
+        "count(*) FILTER (WHERE status = 'done' AND attempts > 1 + versions) FROM hookgate.events");
+    counts = {row[0].as<std::int64_t>(), row[1].as<std::int64_t>()};
+  });
+  return counts;
+}
+
 }  // namespace hookgate

@@ -54,4 +54,14 @@ struct EventCounts {
 
 std::vector<EventCounts> count_events(Connection& connection);
 
+// Events that a handler is through with, and those of them whose handlers were run more than once: again
+// after a failure or a crash, which is harmless, or for another version of the body, which only the
+// ledger sees and is not counted here.
+struct HandledCounts {
+  std::int64_t handled = 0;
+  std::int64_t run_again = 0;
+};
+
+HandledCounts handled_once(Connection& connection);
+
 }  // namespace hookgate

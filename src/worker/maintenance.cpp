@@ -54,7 +54,7 @@ PruneResult Maintenance::run_once() {
 }
 
 void listen_for_events(const std::stop_token& stop, const Secret& url, const std::function<void()>& on_events) {
-  constexpr std::chrono::milliseconds kWait{500};
+  constexpr std::chrono::milliseconds kWait{100};
   while (!stop.stop_requested()) {
     try {
       Connection connection{url, {}};

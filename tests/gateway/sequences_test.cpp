@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(Shared, SequencesTest,
                          ::testing::Values("SEQ-01", "SEQ-02", "SEQ-03", "SEQ-04", "SEQ-05", "SEQ-06", "SEQ-07",
                                            "SEQ-08", "SEQ-09", "SEQ-10", "SEQ-11", "SEQ-12", "SEQ-13", "SEQ-14",
                                            "SEQ-15", "SEQ-16", "SEQ-17", "SEQ-18", "SEQ-19", "SEQ-20", "SEQ-21"),
-                         [](const auto& info) { return "SEQ_" + info.param.substr(4); });
+                         [](const auto& sequence) { return "SEQ_" + sequence.param.substr(4); });
 
 }  // namespace
 }  // namespace hookgate
