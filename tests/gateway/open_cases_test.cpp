@@ -65,6 +65,7 @@ class OpenCasesTest : public GatewayTest {
   void send_requests(const std::string& address, const json& requests, const json& expectations) {
     for (std::size_t i = 0; i < requests.size(); ++i) {
       const auto what = "request " + std::to_string(i + 1);
+      drain();
       const auto effects_before = effects();
       const auto answer = send(address, case_request(requests[i]));
       if (expectations.contains("all_requests")) expect_status(expectations["all_requests"], answer.status, what);
@@ -333,7 +334,9 @@ TEST_F(OpenCasesTest, DUP013ARedeliveryAfterDays) {
   const auto address = start();
   for (const auto& step : given()["fault_script"]) {
     const auto what = step["do"].get<std::string>();
-    if (what == "send") EXPECT_EQ(send(address, case_request(step["request"])).status, 200);
+    if (what == "send") {
+      EXPECT_EQ(send(address, case_request(step["request"])).status, 200);
+    }
     if (what == "drain") drain();
     if (what == "set_clock") set_clock(step["to"].get<long long>());
     if (what == "run") app().run_maintenance();
@@ -376,7 +379,9 @@ TEST_F(OpenCasesTest, ORD005TheEventBeforeItsPayment) {
   if (!is_loaded()) return;
   const auto address = start();
   for (const auto& step : given()["fault_script"]) {
-    if (step["do"] == "send") EXPECT_EQ(send(address, case_request(step["request"])).status, 200);
+    if (step["do"] == "send") {
+      EXPECT_EQ(send(address, case_request(step["request"])).status, 200);
+    }
     drain(10);
   }
   check_payment(expect()["payment"]);

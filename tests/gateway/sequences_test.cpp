@@ -67,7 +67,8 @@ TEST_P(SequencesTest, EndsTheSameInEveryOrder) {
   const auto shared = shared_folder();
   if (!shared) GTEST_SKIP() << "the shared cases are not here; the twins in tests/handlers ran";
   json sequence;
-  for (const auto& one : read_json(*shared / "cases/open/sequences.json").at("sequences")) {
+  const auto file = read_json(*shared / "cases/open/sequences.json");
+  for (const auto& one : file.at("sequences")) {
     if (one.at("id") == GetParam()) sequence = one;
   }
   ASSERT_FALSE(sequence.is_null());
