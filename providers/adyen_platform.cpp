@@ -36,6 +36,7 @@ std::vector<std::string> object_ids(const Json& data) {
   }
   std::ranges::sort(nested);
   std::vector<std::string> ids;
+  ids.reserve(nested.size());
   for (auto& [name, id] : nested) ids.push_back(std::move(id));
   if (ids.empty()) {
     const auto reference = first_text(data, {"pspReference"});

@@ -40,6 +40,7 @@ constexpr std::array<std::string_view, 23> kLater{
 
 std::vector<std::string_view> provider_names() {
   std::vector<std::string_view> names;
+  names.reserve(kProviders.size());
   for (const auto& entry : kProviders) names.push_back(entry.name);
   return names;
 }

@@ -39,9 +39,9 @@ SourceMap make_sources(const Config& config) {
   return sources;
 }
 
-std::vector<HandledSource> make_handled_sources(const Config& config,
-                                                const std::vector<std::unique_ptr<Handler>>& handlers,
-                                                const std::vector<std::unique_ptr<Handler>>& extras) {
+std::vector<HandledSource> make_handled_sources(
+    const Config& config, const std::vector<std::unique_ptr<Handler>>& handlers,
+    const std::vector<std::unique_ptr<Handler>>& extras) {
   std::vector<HandledSource> sources;
   for (const auto& configured : config.sources) {
     HandledSource source{configured.name, configured.provider, {}};
@@ -136,18 +136,21 @@ std::vector<KeyRetention> key_retention(const Config& config) {
 
 // In the order of construction; destroyed in reverse.
 struct App::Parts {
-  Parts(const Config& config, const Clock& clock, std::vector<std::unique_ptr<Handler>> extra_handlers)
+  Parts(const Config& config, const Clock& clock,
+        std::vector<std::unique_ptr<Handler>> extra_handlers)
       : ingest_pool(ingest_pool_settings(config, static_cast<std::size_t>(kWriters))),
         claim_pool(pool_settings(config, worker_connections(config), false)),
         run_pool(pool_settings(config, worker_connections(config), true)),
         duty_pool(pool_settings(config, kDutyConnections, true)),
         handlers(make_handlers(config)),
         extras(std::move(extra_handlers)),
-        runner(claim_pool, run_pool, make_handled_sources(config, handlers, extras), clock, runner_settings(config)),
+        runner(claim_pool, run_pool, make_handled_sources(config, handlers, extras), clock,
+               runner_settings(config)),
         workers([this] { return runner.run_once(); }, worker_pool_settings(config)),
         maintenance(duty_pool, clock, maintenance_settings(config)),
         queue(ingest_pool, commit_queue_settings(), [this] { workers.wake(); }),
-        receiver(make_sources(config), queue, clock, receiver_settings(config), [this] { return is_ready(); }),
+        receiver(make_sources(config), queue, clock, receiver_settings(config),
+                 [this] { return is_ready(); }),
         listener(make_httplib_listener(listener_settings(config), receiver)),
         admin(admin_settings(config), [this] { return is_ready(); }) {}
 
@@ -200,20 +203,24 @@ struct App::Parts {
   std::unique_ptr<Listener> listener;
   AdminServer admin;
   std::mutex ready_mutex;
-  bool ready = false;                                 // guarded by ready_mutex
-  std::chrono::steady_clock::time_point ready_at{};   // guarded by ready_mutex
+  bool ready = false;                                // guarded by ready_mutex
+  std::chrono::steady_clock::time_point ready_at{};  // guarded by ready_mutex
   std::jthread notifications;
 };
 
-App::App(Config config, Clock clock)
-    : config_(std::move(config)), clock_(std::move(clock)) {}
+App::App(Config config, Clock clock) : config_(std::move(config)), clock_(std::move(clock)) {}
 
-App::~App() { stop(); }
+App::~App() {
+  stop();
+}
 
-void App::add_handler(std::unique_ptr<Handler> handler) { extra_handlers_.push_back(std::move(handler)); }
+void App::add_handler(std::unique_ptr<Handler> handler) {
+  extra_handlers_.push_back(std::move(handler));
+}
 
 void App::start() {
-  // A peer that goes away while we write must be an error of that write, not the end of the process.
+  // A peer that goes away while we write must be an error of that write, not the end of the
+  // process.
   std::signal(SIGPIPE, SIG_IGN);
   parts_ = std::make_unique<Parts>(config_, clock_, std::move(extra_handlers_));
   auto& parts = *parts_;
@@ -226,7 +233,8 @@ void App::start() {
       }
     }
     const auto schema = schema_state(*lease);
-    if (schema.current > schema.latest) throw SchemaTooNew("the database has a newer schema than this program");
+    if (schema.current > schema.latest)
+      throw SchemaTooNew("the database has a newer schema than this program");
     if (!schema.up_to_date()) {
       throw SchemaBehind("the schema is at version " + std::to_string(schema.current) + " of " +
                          std::to_string(schema.latest) + "; run `hookgate migrate`");
@@ -264,9 +272,15 @@ bool App::reload(const Config& config) {
   return true;
 }
 
-std::string App::public_address() const { return parts_->listener->address(); }
-std::string App::admin_address() const { return parts_->admin.address(); }
+std::string App::public_address() const {
+  return parts_->listener->address();
+}
+std::string App::admin_address() const {
+  return parts_->admin.address();
+}
 
-void App::run_maintenance() { parts_->maintenance.run_once(); }
+void App::run_maintenance() {
+  parts_->maintenance.run_once();
+}
 
 }  // namespace hookgate

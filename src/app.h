@@ -10,15 +10,15 @@
 
 namespace hookgate {
 
-// A whole gateway in one object: the one place that names concrete parts and the order in which they
-// start and stop.
+// A whole gateway in one object: the one place that names concrete parts and the order in which
+// they start and stop.
 class App {
  public:
   explicit App(Config config, Clock clock = system_now);
   ~App();  // stops
 
-  // Besides the configured ones, for every source; before start(). This is how a program of your own
-  // brings its handlers in.
+  // Besides the configured ones, for every source; before start(). This is how a program of your
+  // own brings its handlers in.
   void add_handler(std::unique_ptr<Handler> handler);
 
   // Brings the schema up to date (unless told not to), then starts workers, then the listeners.
@@ -28,8 +28,9 @@ class App {
   // Refuses new requests, answers those it has, finishes running handlers. Idempotent.
   void stop() noexcept;
 
-  // Takes over the secrets, `live` and `accounts` of the sources of a configuration that was read again.
-  // Returns false, and changes nothing, when its sources are not the ones we run; that takes a restart.
+  // Takes over the secrets, `live` and `accounts` of the sources of a configuration that was read
+  // again. Returns false, and changes nothing, when its sources are not the ones we run; that takes
+  // a restart.
   bool reload(const Config& config);
 
   std::string public_address() const;  // "127.0.0.1:8080"

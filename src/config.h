@@ -81,7 +81,8 @@ struct Config {
 };
 
 // Reads and checks `file`. Strings of the form "env:NAME" and "file:PATH" (relative to the
-// configuration file; trailing newlines trimmed) are replaced. Throws ConfigError at the first fault.
+// configuration file; trailing newlines trimmed) are replaced. Throws ConfigError at the first
+// fault.
 Config load_config(const std::filesystem::path& file);
 
 // The same for a text; `name` stands in messages for the file.

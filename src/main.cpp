@@ -1,3 +1,5 @@
 #include "cli/command_line.h"
 
-int main(int argc, char** argv) { return hookgate::run_command_line(argc, argv); }
+int main(int argc, char** argv) {
+  return hookgate::run_command_line(argc, argv);
+}

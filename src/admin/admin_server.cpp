@@ -1,9 +1,9 @@
 #include "admin/admin_server.h"
 
+#include <thread>
+
 #include <httplib.h>
 #include <sys/socket.h>
-
-#include <thread>
 
 namespace hookgate {
 namespace {
@@ -44,13 +44,16 @@ class AdminServer::Impl {
       is_ready_() ? answer(response, 200, R"({"status":"ready"})")
                   : answer(response, 503, R"({"status":"not ready"})");
     });
-    server_.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-      const bool is_probe = request.path == "/healthz" || request.path == "/readyz";
-      if (is_probe || is_authorized(request)) return httplib::Server::HandlerResponse::Unhandled;
-      response.set_header("WWW-Authenticate", "Bearer realm=\"hookgate\"");
-      answer(response, 401, R"({"type":"about:blank","title":"bearer token required","status":401})");
-      return httplib::Server::HandlerResponse::Handled;
-    });
+    server_.set_pre_routing_handler(
+        [this](const httplib::Request& request, httplib::Response& response) {
+          const bool is_probe = request.path == "/healthz" || request.path == "/readyz";
+          if (is_probe || is_authorized(request))
+            return httplib::Server::HandlerResponse::Unhandled;
+          response.set_header("WWW-Authenticate", "Bearer realm=\"hookgate\"");
+          answer(response, 401,
+                 R"({"type":"about:blank","title":"bearer token required","status":401})");
+          return httplib::Server::HandlerResponse::Handled;
+        });
     port_ = settings_.port;
     if (port_ == 0) {
       port_ = server_.bind_to_any_port(settings_.host);
@@ -58,7 +61,8 @@ class AdminServer::Impl {
       port_ = -1;
     }
     if (port_ < 0) {
-      throw std::runtime_error("cannot listen on " + settings_.host + ":" + std::to_string(settings_.port) +
+      throw std::runtime_error("cannot listen on " + settings_.host + ":" +
+                               std::to_string(settings_.port) +
                                " ([admin] listen): address in use or not ours");
     }
     thread_ = std::thread{[this] { server_.listen_after_bind(); }};
@@ -92,9 +96,17 @@ class AdminServer::Impl {
 
 AdminServer::AdminServer(AdminSettings settings, std::function<bool()> is_ready)
     : impl_(std::make_unique<Impl>(std::move(settings), std::move(is_ready))) {}
-AdminServer::~AdminServer() { stop(); }
-void AdminServer::start() { impl_->start(); }
-void AdminServer::stop() noexcept { impl_->stop(); }
-std::string AdminServer::address() const { return impl_->address(); }
+AdminServer::~AdminServer() {
+  stop();
+}
+void AdminServer::start() {
+  impl_->start();
+}
+void AdminServer::stop() noexcept {
+  impl_->stop();
+}
+std::string AdminServer::address() const {
+  return impl_->address();
+}
 
 }  // namespace hookgate

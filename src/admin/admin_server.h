@@ -11,11 +11,12 @@ namespace hookgate {
 
 struct AdminSettings {
   std::string host;
-  int port = 0;  // 0 picks one
+  int port = 0;                 // 0 picks one
   std::optional<Secret> token;  // asked for as a bearer token; none only on loopback
 };
 
-// The listener for operators: /healthz and /readyz for now. Everything else asks for the token first.
+// The listener for operators: /healthz and /readyz for now. Everything else asks for the token
+// first.
 class AdminServer {
  public:
   AdminServer(AdminSettings settings, std::function<bool()> is_ready);

@@ -1,24 +1,25 @@
 #include "cli/command_line.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
+
+#include <CLI/CLI.hpp>
 
 #include "app.h"
 #include "cli/commands.h"
 #include "domain/time.h"
-#include "ingest/listener.h"
-#include "store/migrator.h"
 #include "version.h"
 
 namespace hookgate {
 namespace {
 
 constexpr auto kDescription =
-    "hookgate receives webhooks of payment providers: it verifies each over its raw bytes, records the\n"
+    "hookgate receives webhooks of payment providers: it verifies each over its raw bytes, records "
+    "the\n"
     "event once in PostgreSQL before it answers 2xx, and updates the payments ledger once.\n\n"
     "Try it:  hookgate dev\n"
-    "Exit codes: 0 done; 1 the work failed; 2 wrong usage or configuration; 3 database or gateway not reached";
+    "Exit codes: 0 done; 1 the work failed; 2 wrong usage or configuration; 3 database or gateway "
+    "not reached";
 
 using Action = std::function<int()>;
 
@@ -30,8 +31,10 @@ CLI::App* add(CLI::App& parent, const std::string& name, const std::string& desc
 }
 
 void add_config(CLI::App& command, std::string& config) {
-  command.add_option("--config", config,
-                     "Configuration file [$HOOKGATE_CONFIG, ./hookgate.toml, ./.hookgate/hookgate.toml]")
+  command
+      .add_option(
+          "--config", config,
+          "Configuration file [$HOOKGATE_CONFIG, ./hookgate.toml, ./.hookgate/hookgate.toml]")
       ->type_name("F");
 }
 
@@ -42,14 +45,16 @@ void add_json(CLI::App& command, bool& json) {
 // An instant as RFC 3339 or a day.
 SystemTime instant_option(const std::string& text) {
   const auto instant = parse_instant(text.size() == 10 ? text + "T00:00:00Z" : text);
-  if (!instant) throw CLI::ValidationError("'" + text + "' is not an instant like 2026-01-31T12:00:00Z");
+  if (!instant)
+    throw CLI::ValidationError("'" + text + "' is not an instant like 2026-01-31T12:00:00Z");
   return *instant;
 }
 
 void add_instant(CLI::App& command, const std::string& name, std::optional<SystemTime>& target,
                  const std::string& description) {
-  command.add_option_function<std::string>(
-             name, [&target](const std::string& text) { target = instant_option(text); }, description)
+  command
+      .add_option_function<std::string>(
+          name, [&target](const std::string& text) { target = instant_option(text); }, description)
       ->type_name("TIME");
 }
 
@@ -66,18 +71,23 @@ struct Options {
 };
 
 void add_running(CLI::App& app, Options& options, Action& action) {
-  auto* serve = add(app, "serve", "Run the gateway. SIGTERM drains and ends, SIGHUP reloads secrets",
-                    "hookgate serve --config hookgate.toml");
+  auto* serve =
+      add(app, "serve", "Run the gateway. SIGTERM drains and ends, SIGHUP reloads secrets",
+          "hookgate serve --config hookgate.toml");
   add_config(*serve, options.serve.config);
   serve->callback([&] { action = [&] { return serve_command(options.serve); }; });
 
   auto* dev = add(app, "dev", "Run a ready gateway on a private PostgreSQL, to try things out",
                   "hookgate dev --data-dir /tmp/try --listen 127.0.0.1:8080");
   dev->add_option("--data-dir", options.dev.data_dir, "Where the cluster and hookgate.toml live")
-      ->type_name("D")->capture_default_str();
-  dev->add_option("--listen", options.dev.listen, "Public address [127.0.0.1:8080]")->type_name("A");
-  dev->add_option("--admin-listen", options.dev.admin_listen, "Admin address [127.0.0.1:8081]")->type_name("A");
-  dev->add_option("--fixtures", options.dev.fixtures, "Folder of fixtures for --once")->type_name("DIR");
+      ->type_name("D")
+      ->capture_default_str();
+  dev->add_option("--listen", options.dev.listen, "Public address [127.0.0.1:8080]")
+      ->type_name("A");
+  dev->add_option("--admin-listen", options.dev.admin_listen, "Admin address [127.0.0.1:8081]")
+      ->type_name("A");
+  dev->add_option("--fixtures", options.dev.fixtures, "Folder of fixtures for --once")
+      ->type_name("DIR");
   dev->add_flag("--once", options.dev.once,
                 "Replay all fixtures twice, shuffled; print the summary and the payments; exit");
   add_json(*dev, options.dev.json);
@@ -105,33 +115,52 @@ void add_database(CLI::App& app, Options& options, Action& action) {
 
 void add_replay(CLI::App& app, Options& options, Action& action) {
   auto& replay = options.replay;
-  auto* command = add(app, "replay", "Send captured fixtures to a gateway and tell what became of them",
-                      "hookgate replay fixtures --to http://127.0.0.1:8080 --times 2 --shuffle 7");
+  auto* command =
+      add(app, "replay", "Send captured fixtures to a gateway and tell what became of them",
+          "hookgate replay fixtures --to http://127.0.0.1:8080 --times 2 --shuffle 7");
   command->add_option("paths", replay.paths, "Fixture files; a folder means all below it")
-      ->required()->type_name("PATH");
-  command->add_option("--to", replay.to, "The gateway, without the path")->required()->type_name("URL");
+      ->required()
+      ->type_name("PATH");
+  command->add_option("--to", replay.to, "The gateway, without the path")
+      ->required()
+      ->type_name("URL");
   add_config(*command, replay.config);
-  command->add_option("--secret", replay.secret, "Sign with this secret (env:NAME and file:PATH work)")->type_name("S");
+  command
+      ->add_option("--secret", replay.secret, "Sign with this secret (env:NAME and file:PATH work)")
+      ->type_name("S");
   command->add_option("--provider", replay.provider, "Sign as this provider")->type_name("P");
   command->add_option("--times", replay.times, "Send each fixture so often")
-      ->check(CLI::Range(1, 1'000'000))->capture_default_str();
-  command->add_option("--shuffle", replay.shuffle, "Send in a random order, repeatable by its seed")->type_name("SEED");
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command->add_option("--shuffle", replay.shuffle, "Send in a random order, repeatable by its seed")
+      ->type_name("SEED");
   command->add_option("--concurrency", replay.concurrency, "Connections at once")
-      ->check(CLI::Range(1, 1024))->capture_default_str();
-  command->add_option("--rate", replay.rate, "At most so many requests a second; 0: as fast as it goes")
-      ->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->add_flag("--keep-signature", replay.keep_signature, "Send as captured, do not sign afresh");
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command
+      ->add_option("--rate", replay.rate,
+                   "At most so many requests a second; 0: as fast as it goes")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--keep-signature", replay.keep_signature,
+                    "Send as captured, do not sign afresh");
   add_json(*command, replay.json);
   command->callback([&] { action = [&] { return replay_command(options.replay); }; });
 }
 
 void add_signing(CLI::App& app, Options& options, Action& action) {
   auto* sign = add(app, "sign", "Print a fixture with a fresh signature",
-                   "hookgate sign fixtures/stripe/charge.succeeded.http --provider stripe --secret env:STRIPE_WEBHOOK_SECRET");
+                   "hookgate sign fixtures/stripe/charge.succeeded.http --provider stripe --secret "
+                   "env:STRIPE_WEBHOOK_SECRET");
   sign->add_option("path", options.sign.path, "The fixture")->required()->type_name("PATH");
-  sign->add_option("--provider", options.sign.provider, "Whose way of signing")->required()->type_name("P");
-  sign->add_option("--secret", options.sign.secret, "The secret (env:NAME and file:PATH work)")->required()->type_name("S");
-  sign->add_option("--scheme", options.sign.scheme, "Adyen: item or header")->check(CLI::IsMember({"item", "header"}));
+  sign->add_option("--provider", options.sign.provider, "Whose way of signing")
+      ->required()
+      ->type_name("P");
+  sign->add_option("--secret", options.sign.secret, "The secret (env:NAME and file:PATH work)")
+      ->required()
+      ->type_name("S");
+  sign->add_option("--scheme", options.sign.scheme, "Adyen: item or header")
+      ->check(CLI::IsMember({"item", "header"}));
   sign->add_option("--at", options.sign.at, "Unix seconds instead of now")->type_name("UNIX");
   sign->callback([&] { action = [&] { return sign_command(options.sign); }; });
 
@@ -139,8 +168,11 @@ void add_signing(CLI::App& app, Options& options, Action& action) {
                      "hookgate verify captured/1.http --config hookgate.toml --source stripe");
   verify->add_option("path", options.verify.path, "The fixture")->required()->type_name("PATH");
   add_config(*verify, options.verify.config);
-  verify->add_option("--source", options.verify.source, "The source it was sent to")->required()->type_name("NAME");
-  verify->add_option("--at", options.verify.at, "Judge as of these Unix seconds [now]")->type_name("UNIX");
+  verify->add_option("--source", options.verify.source, "The source it was sent to")
+      ->required()
+      ->type_name("NAME");
+  verify->add_option("--at", options.verify.at, "Judge as of these Unix seconds [now]")
+      ->type_name("UNIX");
   add_json(*verify, options.verify.json);
   verify->callback([&] { action = [&] { return verify_command(options.verify); }; });
 }
@@ -154,16 +186,20 @@ void add_events(CLI::App& app, Options& options, Action& action) {
   add_config(*list, options.events_list.config);
   list->add_option("--source", filter.source, "Of this source")->type_name("NAME");
   list->add_option("--type", filter.type, "Of this type; * stands for any text")->type_name("GLOB");
-  list->add_option("--subject", filter.subject, "About this object (pi_..., PSP reference)")->type_name("ID");
+  list->add_option("--subject", filter.subject, "About this object (pi_..., PSP reference)")
+      ->type_name("ID");
   list->add_option("--status", filter.status, "In this state")
       ->check(CLI::IsMember({"pending", "done", "ignored", "dead", "discarded"}));
   add_instant(*list, "--since", filter.since, "Received at or after");
   add_instant(*list, "--until", filter.until, "Received before");
-  list->add_option("--limit", filter.limit, "At most so many")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  list->add_option("--limit", filter.limit, "At most so many")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   add_json(*list, options.events_list.json);
   list->callback([&] { action = [&] { return events_list_command(options.events_list); }; });
 
-  auto* show = add(*events, "show", "One event with its bodies", "hookgate events show evt_fx_0001");
+  auto* show =
+      add(*events, "show", "One event with its bodies", "hookgate events show evt_fx_0001");
   show->add_option("id", options.show.id, "Our id or the sender's")->required()->type_name("ID");
   add_config(*show, options.show.config);
   show->add_flag("--body", options.show.body, "Print the first body's bytes and nothing else");
@@ -183,12 +219,17 @@ void add_payments(CLI::App& app, Options& options, Action& action) {
   list->add_option("--reference", filter.reference, "Of this order")->type_name("REF");
   list->add_option("--flag", filter.flag, "With this flag")
       ->check(CLI::IsMember({"over_returned", "duplicate_payment", "needs_review"}));
-  list->add_option("--limit", filter.limit, "At most so many")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  list->add_option("--limit", filter.limit, "At most so many")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   add_json(*list, options.payments_list.json);
   list->callback([&] { action = [&] { return payments_list_command(options.payments_list); }; });
 
-  auto* show = add(*payments, "show", "One payment with its facts", "hookgate payments show pi_fx_01");
-  show->add_option("id", options.show.id, "The provider's id of the payment")->required()->type_name("ID");
+  auto* show =
+      add(*payments, "show", "One payment with its facts", "hookgate payments show pi_fx_01");
+  show->add_option("id", options.show.id, "The provider's id of the payment")
+      ->required()
+      ->type_name("ID");
   add_config(*show, options.show.config);
   add_json(*show, options.show.json);
   show->callback([&] { action = [&] { return payments_show_command(options.show); }; });

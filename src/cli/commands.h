@@ -29,9 +29,9 @@ int serve_command(const ServeOptions& options);
 
 struct DevOptions {
   std::string data_dir = ".hookgate";
-  std::string listen;        // "": as D/hookgate.toml says
+  std::string listen;  // "": as D/hookgate.toml says
   std::string admin_listen;
-  std::string fixtures;      // "": found beside the working directory or the program
+  std::string fixtures;  // "": found beside the working directory or the program
   bool once = false;
   bool json = false;
 };
@@ -102,8 +102,8 @@ struct PaymentsListOptions {
 int payments_list_command(const PaymentsListOptions& options);
 int payments_show_command(const ShowOptions& options);
 
-// The configuration file to use: `given`, else $HOOKGATE_CONFIG, else ./hookgate.toml, else the one that
-// `hookgate dev` keeps in ./.hookgate. Throws UsageError when there is none.
+// The configuration file to use: `given`, else $HOOKGATE_CONFIG, else ./hookgate.toml, else the one
+// that `hookgate dev` keeps in ./.hookgate. Throws UsageError when there is none.
 std::filesystem::path config_path(const std::string& given);
 
 }  // namespace hookgate

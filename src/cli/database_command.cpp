@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <cstdlib>
+
 #include <nlohmann/json.hpp>
 
 #include "app.h"
@@ -16,7 +17,8 @@ std::filesystem::path config_path(const std::string& given) {
   for (const auto* candidate : {"hookgate.toml", ".hookgate/hookgate.toml"}) {
     if (std::filesystem::exists(candidate)) return candidate;
   }
-  throw UsageError("no configuration: give --config F, or set HOOKGATE_CONFIG, or start `hookgate dev` here");
+  throw UsageError(
+      "no configuration: give --config F, or set HOOKGATE_CONFIG, or start `hookgate dev` here");
 }
 
 int migrate_command(const ConfigOptions& options) {
@@ -41,18 +43,16 @@ int check_command(const ConfigOptions& options) {
     if (!state.up_to_date() && !config.database.migrate) code = kExitFailed;
   }
   if (options.json) {
-    nlohmann::ordered_json json{{"file", config.file.string()},
-                                {"valid", true},
-                                {"sources", config.sources.size()},
-                                {"handlers", config.handlers.size()},
-                                {"warnings", config.warnings},
-                                {"database", database}};
+    nlohmann::ordered_json json{
+        {"file", config.file.string()},     {"valid", true},
+        {"sources", config.sources.size()}, {"handlers", config.handlers.size()},
+        {"warnings", config.warnings},      {"database", database}};
     std::printf("%s\n", json.dump().c_str());
     return code;
   }
   for (const auto& warning : config.warnings) std::printf("warning: %s\n", warning.c_str());
-  std::printf("%s is valid: %zu sources, %zu handlers\n", config.file.c_str(), config.sources.size(),
-              config.handlers.size());
+  std::printf("%s is valid: %zu sources, %zu handlers\n", config.file.c_str(),
+              config.sources.size(), config.handlers.size());
   if (options.connect) std::printf("database: %s\n", database.c_str());
   return code;
 }

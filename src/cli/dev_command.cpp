@@ -22,11 +22,12 @@ void print_hints(const App& app, const std::filesystem::path& file) {
   for (const auto* source : {"stripe", "adyen", "standard"}) {
     std::printf("  POST http://%s/webhooks/%s\n", address.c_str(), source);
   }
-  std::printf("\nconfiguration: %s (edit it, then send SIGHUP for secrets or start again)\n"
-              "try, from another shell:\n"
-              "  build/release/hookgate replay fixtures --to http://%s\n"
-              "  build/release/hookgate payments list\n\n",
-              file.c_str(), address.c_str());
+  std::printf(
+      "\nconfiguration: %s (edit it, then send SIGHUP for secrets or start again)\n"
+      "try, from another shell:\n"
+      "  build/release/hookgate replay fixtures --to http://%s\n"
+      "  build/release/hookgate payments list\n\n",
+      file.c_str(), address.c_str());
   std::fflush(stdout);
 }
 
@@ -46,7 +47,8 @@ int dev_command(const DevOptions& options) {
   const auto database = options.once ? kTrialDatabase : kDatabase;
   const auto url = prepare_dev_database(postgres.url(), database, options.once);
   const auto file = data_dir / "hookgate.toml";
-  if (!std::filesystem::exists(file)) write_dev_config(file, with_dev_database(postgres.url(), kDatabase));
+  if (!std::filesystem::exists(file))
+    write_dev_config(file, with_dev_database(postgres.url(), kDatabase));
   auto config = load_config(file);
   // The cluster is ours, wherever the file was copied from.
   config.database.url = Secret{url};

@@ -8,7 +8,8 @@
 namespace hookgate {
 namespace {
 
-constexpr auto kTemplate = R"toml(# Written by `hookgate dev`; yours to edit. `hookgate dev` does not write it again.
+constexpr auto kTemplate =
+    R"toml(# Written by `hookgate dev`; yours to edit. `hookgate dev` does not write it again.
 # Every key: docs/hookgate.example.toml. The secrets are invented and worth nothing.
 
 [server]
@@ -79,7 +80,8 @@ std::string with_dev_database(const std::string& server_url, const std::string& 
   return with_database(Secret{server_url}, database).reveal();
 }
 
-std::string prepare_dev_database(const std::string& server_url, const std::string& database, bool fresh) {
+std::string prepare_dev_database(const std::string& server_url, const std::string& database,
+                                 bool fresh) {
   return ensure_database(Secret{server_url}, database, fresh).reveal();
 }
 

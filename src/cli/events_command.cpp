@@ -1,4 +1,5 @@
 #include <cstdio>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -77,8 +78,8 @@ void print_event(const EventRow& event, const std::vector<StoredBody>& bodies) {
   if (bodies.empty()) std::printf("\nIts body was removed by retention.\n");
   for (const auto& body : bodies) {
     std::printf("\n-- %s body, received %s, %zu bytes, item %d\n%s\n%s\n", body.kind.c_str(),
-                body.received_at.c_str(), body.body.size(), body.item,
-                printable(body.head).c_str(), printable(body.body).c_str());
+                body.received_at.c_str(), body.body.size(), body.item, printable(body.head).c_str(),
+                printable(body.body).c_str());
   }
 }
 
@@ -91,10 +92,12 @@ int events_list_command(const EventsListOptions& options) {
     for (const auto& event : events) print_json(event_json(event));
     return kExitDone;
   }
-  Table table{{"ID", "SOURCE", "EVENT", "TYPE", "SUBJECT", "STATUS", "DELIVERIES", "RECEIVED"}, {0, 6}};
+  Table table{{"ID", "SOURCE", "EVENT", "TYPE", "SUBJECT", "STATUS", "DELIVERIES", "RECEIVED"},
+              {0, 6}};
   for (const auto& event : events) {
-    table.add({std::to_string(event.id), event.source, event.event_id, event.event_type, event.subject,
-               event.status, std::to_string(event.deliveries), event.received_at.value_or("")});
+    table.add({std::to_string(event.id), event.source, event.event_id, event.event_type,
+               event.subject, event.status, std::to_string(event.deliveries),
+               event.received_at.value_or("")});
   }
   std::fputs(table.empty() ? "no events\n" : table.text().c_str(), stdout);
   return kExitDone;

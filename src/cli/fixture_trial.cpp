@@ -24,7 +24,8 @@ std::filesystem::path fixtures_folder(const std::string& given) {
   if (!given.empty()) return given;
   if (std::filesystem::exists("fixtures")) return "fixtures";
   // build/<preset>/hookgate: the checkout is two folders up.
-  const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../../fixtures";
+  const auto beside =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../../fixtures";
   if (std::filesystem::exists(beside)) return std::filesystem::canonical(beside);
   throw UsageError("no folder 'fixtures' here; give --fixtures DIR");
 }
@@ -49,7 +50,8 @@ std::vector<EventCounts> settled_counts(Connection& connection) {
 std::string events_table(const std::vector<EventCounts>& counts) {
   Table table{{"SOURCE", "STATUS", "EVENTS", "DELIVERIES"}, {2, 3}};
   for (const auto& count : counts) {
-    table.add({count.source, count.status, std::to_string(count.events), std::to_string(count.deliveries)});
+    table.add({count.source, count.status, std::to_string(count.events),
+               std::to_string(count.deliveries)});
   }
   return table.text();
 }
@@ -96,9 +98,12 @@ int run_fixture_trial(App& app, const Config& config, const DevOptions& options)
   check(replay_exit_code(report) == kExitDone, "every request was answered 2xx", code);
   check(pending(counts) == 0, "no event is waiting", code);
   check(sums.deliveries >= static_cast<std::int64_t>(kTimes) * sums.events,
-        std::to_string(sums.deliveries) + " deliveries are " + std::to_string(sums.events) + " events", code);
+        std::to_string(sums.deliveries) + " deliveries are " + std::to_string(sums.events) +
+            " events",
+        code);
   check(effects.run_again == 0,
-        "each of the " + std::to_string(effects.handled) + " handled events took effect once", code);
+        "each of the " + std::to_string(effects.handled) + " handled events took effect once",
+        code);
   PaymentFilter all;
   all.limit = 1'000;
   std::printf("\n%s", payments_table(list_payments(connection, all)).c_str());

@@ -1,4 +1,5 @@
 #include <cstdio>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -48,15 +49,16 @@ std::string amount_text(const std::optional<std::int64_t>& amount) {
 }  // namespace
 
 std::string payments_table(const std::vector<PaymentRow>& payments) {
-  Table table{{"PROVIDER", "PAYMENT", "REFERENCE", "STATUS", "CUR", "AUTHORIZED", "CAPTURED", "REFUNDED",
-               "DISPUTED", "FLAGS"},
+  Table table{{"PROVIDER", "PAYMENT", "REFERENCE", "STATUS", "CUR", "AUTHORIZED", "CAPTURED",
+               "REFUNDED", "DISPUTED", "FLAGS"},
               {5, 6, 7, 8}};
   for (const auto& payment : payments) {
     std::string flags;
     for (const auto& flag : payment.flags) flags += (flags.empty() ? "" : ",") + flag;
-    table.add({payment.provider, payment.payment_id, payment.reference, payment.status, payment.currency,
-               amount_text(payment.amount_authorized), amount_text(payment.amount_captured),
-               amount_text(payment.amount_refunded), amount_text(payment.amount_disputed), flags});
+    table.add({payment.provider, payment.payment_id, payment.reference, payment.status,
+               payment.currency, amount_text(payment.amount_authorized),
+               amount_text(payment.amount_captured), amount_text(payment.amount_refunded),
+               amount_text(payment.amount_disputed), flags});
   }
   return table.empty() ? "no payments\n" : table.text();
 }

@@ -6,7 +6,6 @@
 #include "app.h"
 #include "cli/commands.h"
 #include "cli/run_until_signal.h"
-#include "ingest/listener.h"
 #include "telemetry/log.h"
 
 namespace hookgate {
@@ -27,13 +26,15 @@ void reload(App& app, const std::filesystem::path& file) {
       log(LogLevel::kError, "not reloaded: the sources changed, which takes a restart");
     }
   } catch (const std::exception& error) {
-    log(LogLevel::kError, "not reloaded, the old secrets stay", {{"reason", std::string_view{error.what()}}});
+    log(LogLevel::kError, "not reloaded, the old secrets stay",
+        {{"reason", std::string_view{error.what()}}});
   }
 }
 
 }  // namespace
 
-// Before the first thread, so that every thread inherits the mask and only `run_until_signal` takes them.
+// Before the first thread, so that every thread inherits the mask and only `run_until_signal` takes
+// them.
 void block_signals() {
   const auto signals = handled_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -65,7 +66,8 @@ int serve_command(const ServeOptions& options) {
   const auto file = config_path(options.config);
   const auto config = load_config(file);
   set_up_log(false);
-  for (const auto& warning : config.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  for (const auto& warning : config.warnings)
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
   block_signals();
   const auto grace = config.server.shutdown_grace;
   App app{config};

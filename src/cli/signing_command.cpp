@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -35,7 +36,8 @@ Candidates candidates(const Config& config, const std::string& wanted) {
   Candidates result;
   for (const auto& source : config.sources) {
     result.providers.push_back(provider_of(source));
-    VerifySource candidate{source.name, result.providers.back().get(), source.provider, source.settings};
+    VerifySource candidate{source.name, result.providers.back().get(), source.provider,
+                           source.settings};
     const auto place = source.name == wanted ? result.sources.begin() : result.sources.end();
     result.sources.insert(place, std::move(candidate));
   }
@@ -55,13 +57,15 @@ void print_verdict(const VerifyReport& report, bool as_json) {
       json["detail"] = report.detail;
       json["likeliest_cause"] = report.likeliest_cause;
     }
-    std::printf("%s\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    std::printf("%s\n",
+                json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   } else if (report.accepted) {
     std::printf("accepted: secret %zu of the source matches\n", report.secret_index + 1);
   } else {
     std::printf("refused: %s\n", report.failed_check.c_str());
     if (!report.detail.empty()) std::printf("detail:  %s\n", report.detail.c_str());
-    if (!report.likeliest_cause.empty()) std::printf("likely:  %s\n", report.likeliest_cause.c_str());
+    if (!report.likeliest_cause.empty())
+      std::printf("likely:  %s\n", report.likeliest_cause.c_str());
   }
 }
 

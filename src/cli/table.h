@@ -5,8 +5,9 @@
 
 namespace hookgate {
 
-// Aligned columns with a heading; columns named in `right` are set flush right. Widths count characters,
-// not bytes. Control characters of outside text are shown as '?', so that a terminal obeys none.
+// Aligned columns with a heading; columns named in `right` are set flush right. Widths count
+// characters, not bytes. Control characters of outside text are shown as '?', so that a terminal
+// obeys none.
 class Table {
  public:
   explicit Table(std::vector<std::string> headings, std::vector<std::size_t> right = {});

@@ -20,8 +20,9 @@ Secret resolve_secret(const std::string& reference) {
   }
   if (value.empty()) {
     const bool is_reference = reference.starts_with("env:") || reference.starts_with("file:");
-    throw UsageError("the secret " + (is_reference ? "'" + reference + "' names is missing or" : std::string{"is"}) +
-                     " empty");
+    throw UsageError(
+        "the secret " +
+        (is_reference ? "'" + reference + "' names is missing or" : std::string{"is"}) + " empty");
   }
   return Secret{value};
 }

@@ -28,7 +28,10 @@ class JsonBuilder {
     json.boolean_ = value;
     return put(std::move(json)) != nullptr;
   }
-  bool number_integer(number_integer_t value) { return number(std::to_string(value)); }
+  // Only negative numbers arrive here, so a zero was written "-0".
+  bool number_integer(number_integer_t value) {
+    return number(value == 0 ? "-0" : std::to_string(value));
+  }
   bool number_unsigned(number_unsigned_t value) { return number(std::to_string(value)); }
   bool number_float(number_float_t, const string_t& literal) { return number(literal); }
   bool string(string_t& value) {

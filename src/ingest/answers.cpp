@@ -74,7 +74,8 @@ Answer stored_answer(std::string_view provider_body, const std::vector<std::stri
   answer.body = "{\"status\":\"" + std::string{word(whole)} + "\",\"events\":[";
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (i > 0) answer.body += ',';
-    answer.body += "{\"id\":" + quote_json(event_ids[i]) + ",\"status\":\"" + std::string{word(results[i])} + "\"}";
+    answer.body += "{\"id\":" + quote_json(event_ids[i]) + ",\"status\":\"" +
+                   std::string{word(results[i])} + "\"}";
   }
   answer.body += "]}";
   return answer;

@@ -24,8 +24,8 @@ Answer unavailable_answer(std::chrono::seconds retry_after);
 
 Answer rejection_answer(RejectReason reason);
 
-// The 200 for a request whose events are committed: `provider_body` where the sender insists on one, else
-// our JSON. Has `Idempotent-Replayed: true` when none of the events was new.
+// The 200 for a request whose events are committed: `provider_body` where the sender insists on
+// one, else our JSON. Has `Idempotent-Replayed: true` when none of the events was new.
 Answer stored_answer(std::string_view provider_body, const std::vector<std::string>& event_ids,
                      const std::vector<StoreResult>& results);
 

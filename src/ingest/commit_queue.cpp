@@ -9,8 +9,8 @@
 namespace hookgate {
 namespace {
 
-// A NOTIFY takes a lock that all committing sessions share, so it is not sent for every batch. What a
-// process misses this way it finds by polling.
+// A NOTIFY takes a lock that all committing sessions share, so it is not sent for every batch. What
+// a process misses this way it finds by polling.
 constexpr std::chrono::milliseconds kNotifyPause{50};
 
 std::size_t bytes_of(const std::vector<Delivery>& deliveries) {
@@ -27,7 +27,9 @@ CommitQueue::CommitQueue(ConnectionPool& pool, CommitQueueSettings settings,
                          std::function<void()> on_stored)
     : pool_(pool), settings_(settings), on_stored_(std::move(on_stored)) {}
 
-CommitQueue::~CommitQueue() { stop(); }
+CommitQueue::~CommitQueue() {
+  stop();
+}
 
 void CommitQueue::start() {
   for (int i = 0; i < settings_.writers; ++i) writers_.emplace_back([this] { run(); });

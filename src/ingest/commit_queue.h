@@ -17,22 +17,22 @@ namespace hookgate {
 
 struct CommitQueueSettings {
   int writers = 2;
-  std::size_t requests_max = 4'096;               // waiting; more are refused
-  std::size_t bytes_max = 256UL * 1024 * 1024;    // of waiting bodies
-  std::size_t batch_events_max = 256;             // per statement
+  std::size_t requests_max = 4'096;             // waiting; more are refused
+  std::size_t bytes_max = 256UL * 1024 * 1024;  // of waiting bodies
+  std::size_t batch_events_max = 256;           // per statement
   std::size_t batch_bytes_max = 8UL * 1024 * 1024;
   // After a failed connect, requests are answered at once for this long instead of each waiting
   // for another failure.
   std::chrono::milliseconds retry_pause{200};
 };
 
-// What became of one request's deliveries, in their order; nothing when the database was away or the
-// outcome is unknown (the sender must send again; a row that landed makes that a duplicate).
+// What became of one request's deliveries, in their order; nothing when the database was away or
+// the outcome is unknown (the sender must send again; a row that landed makes that a duplicate).
 using CommitResult = std::optional<std::vector<StoreResult>>;
 
 // Group commit. Request threads hand over their deliveries and go on or wait; each writer takes all
-// that wait, writes them with one statement, and tells the requests once it is committed. There is no
-// artificial delay: batches grow with the load by themselves.
+// that wait, writes them with one statement, and tells the requests once it is committed. There is
+// no artificial delay: batches grow with the load by themselves.
 class CommitQueue {
  public:
   using Completion = std::function<void(CommitResult)>;
@@ -45,8 +45,8 @@ class CommitQueue {
   // Finishes what was submitted, then ends the writers. Idempotent; before start() is fine.
   void stop() noexcept;
 
-  // False when the queue is full or stopped: nothing was taken and `done` is never called. Otherwise
-  // `done` is called exactly once, by a writer thread; it must be quick. Any thread.
+  // False when the queue is full or stopped: nothing was taken and `done` is never called.
+  // Otherwise `done` is called exactly once, by a writer thread; it must be quick. Any thread.
   [[nodiscard]] bool submit(std::vector<Delivery> deliveries, Completion done);
 
  private:
@@ -67,9 +67,9 @@ class CommitQueue {
 
   std::mutex mutex_;
   std::condition_variable submitted_;
-  std::deque<Job> jobs_;         // guarded by mutex_
-  std::size_t waiting_bytes_ = 0;  // guarded by mutex_
-  bool stopping_ = false;        // guarded by mutex_
+  std::deque<Job> jobs_;                                         // guarded by mutex_
+  std::size_t waiting_bytes_ = 0;                                // guarded by mutex_
+  bool stopping_ = false;                                        // guarded by mutex_
   std::chrono::steady_clock::time_point database_away_until_{};  // guarded by mutex_
   std::chrono::steady_clock::time_point notified_at_{};          // guarded by mutex_
   std::vector<std::thread> writers_;

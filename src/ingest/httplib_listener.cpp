@@ -1,13 +1,13 @@
-#include <httplib.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <charconv>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+
+#include <httplib.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include "ingest/answers.h"
 #include "ingest/elastic_thread_pool.h"
@@ -18,7 +18,7 @@ namespace hookgate {
 namespace {
 
 constexpr int kBacklog = 1024;
-constexpr std::size_t kThreadsMax = 1024;     // a thread per connection; more connections wait
+constexpr std::size_t kThreadsMax = 1024;  // a thread per connection; more connections wait
 constexpr std::size_t kTargetBytesMax = 2048;
 // Read and dropped past the limit before a refusal closes the connection, so that a sender that is
 // still writing gets to see the answer.
@@ -40,10 +40,12 @@ class WideBacklogServer final : public httplib::Server {
   void widen_backlog() { ::listen(svr_sock_, kBacklog); }
 };
 
-// The library adds these as if the peer had sent them, behind what the peer really sent under the name.
+// The library adds these as if the peer had sent them, behind what the peer really sent under the
+// name.
 bool is_added_by_library(const std::string& name) {
   return std::ranges::any_of(
-      std::initializer_list<std::string_view>{"REMOTE_ADDR", "REMOTE_PORT", "LOCAL_ADDR", "LOCAL_PORT"},
+      std::initializer_list<std::string_view>{"REMOTE_ADDR", "REMOTE_PORT", "LOCAL_ADDR",
+                                              "LOCAL_PORT"},
       [&](std::string_view added) { return equal_ignoring_case(name, added); });
 }
 
@@ -79,8 +81,9 @@ void write(const Answer& answer, httplib::Response& response) {
   response.set_content(answer.body, answer.content_type);
 }
 
-// Answers and ends the connection: what was not read of the request must never be run as the next one.
-// A body without a length is ended by the close, which is the one way to make the library close.
+// Answers and ends the connection: what was not read of the request must never be run as the next
+// one. A body without a length is ended by the close, which is the one way to make the library
+// close.
 void write_and_close(const Answer& answer, httplib::Response& response) {
   write_head(answer, response);
   response.set_header("Connection", "close");
@@ -135,8 +138,8 @@ class HttplibListener final : public Listener {
       port_ = -1;
     }
     if (port_ < 0) {
-      throw ListenError("cannot listen on " + settings_.host + ":" + std::to_string(settings_.port) +
-                        ": address in use or not ours");
+      throw ListenError("cannot listen on " + settings_.host + ":" +
+                        std::to_string(settings_.port) + ": address in use or not ours");
     }
     server_.widen_backlog();
     thread_ = std::thread{[this] { server_.listen_after_bind(); }};
@@ -167,8 +170,8 @@ class HttplibListener final : public Listener {
       return new PoolAdapter(std::min(settings_.connections_max, kThreadsMax));
     };
     server_.set_keep_alive_max_count(1'000'000);
-    server_.set_keep_alive_timeout(
-        std::max<time_t>(1, std::chrono::ceil<std::chrono::seconds>(settings_.idle_timeout).count()));
+    server_.set_keep_alive_timeout(std::max<time_t>(
+        1, std::chrono::ceil<std::chrono::seconds>(settings_.idle_timeout).count()));
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(settings_.request_timeout).count();
     server_.set_read_timeout(seconds);
     server_.set_write_timeout(seconds);
@@ -200,27 +203,29 @@ class HttplibListener final : public Listener {
         [this](const httplib::Request& request, httplib::Response&) {
           return refuse_early(request) ? 417 : 100;
         });
-    server_.set_exception_handler(
-        [this](const httplib::Request&, httplib::Response& response, const std::exception_ptr& error) {
-          try {
-            std::rethrow_exception(error);
-          } catch (const std::exception& caught) {
-            log(LogLevel::kError, "request failed", {{"reason", std::string_view{caught.what()}}});
-          } catch (...) {
-            log(LogLevel::kError, "request failed");
-          }
-          write_and_close(receiver_.overloaded(), response);
-        });
+    server_.set_exception_handler([this](const httplib::Request&, httplib::Response& response,
+                                         const std::exception_ptr& error) {
+      try {
+        std::rethrow_exception(error);
+      } catch (const std::exception& caught) {
+        log(LogLevel::kError, "request failed", {{"reason", std::string_view{caught.what()}}});
+      } catch (...) {
+        log(LogLevel::kError, "request failed");
+      }
+      write_and_close(receiver_.overloaded(), response);
+    });
   }
 
-  // Everything that can be judged by the head. The framing must be plain: what two programs could read
-  // in two ways is refused.
+  // Everything that can be judged by the head. The framing must be plain: what two programs could
+  // read in two ways is refused.
   std::optional<Answer> refuse_early(const httplib::Request& request) const {
     if (request.target.size() > kTargetBytesMax) return problem_answer(414, "target too long");
-    if (request.headers.size() > settings_.headers_max) return problem_answer(431, "too many headers");
+    if (request.headers.size() > settings_.headers_max)
+      return problem_answer(431, "too many headers");
     const auto length = body_length(request);
     if (length.malformed) return problem_answer(400, "ambiguous body length");
-    // A body just over the limit is read first, so that the sender is done writing when it is refused.
+    // A body just over the limit is read first, so that the sender is done writing when it is
+    // refused.
     const bool is_far_over = length.bytes.value_or(0) > receiver_.body_bytes_max() + kDrainBytesMax;
     if (const auto refused = receiver_.refuse_early(request.method, path_of(request),
                                                     is_far_over ? length.bytes : std::nullopt)) {
@@ -273,7 +278,8 @@ class HttplibListener final : public Listener {
     inbound.body = std::move(body);
 
     const auto pending = std::make_shared<PendingAnswer>();
-    receiver_.receive(std::move(inbound), [pending](Answer given) { pending->set(std::move(given)); });
+    receiver_.receive(std::move(inbound),
+                      [pending](Answer given) { pending->set(std::move(given)); });
     const auto given = pending->wait_for(settings_.answer_timeout);
     write(given ? *given : receiver_.overloaded(), response);
   }

@@ -14,9 +14,10 @@ struct ListenerSettings {
   int port = 0;  // 0 picks one
   std::size_t connections_max = 10'000;
   std::size_t headers_max = 100;
-  std::chrono::milliseconds request_timeout{10'000};  // whole request, first byte of the body to last
-  std::chrono::milliseconds idle_timeout{5'000};      // between two requests of a connection
-  std::chrono::milliseconds answer_timeout{5'000};    // wait for the commit; then 503
+  std::chrono::milliseconds request_timeout{
+      10'000};                                      // whole request, first byte of the body to last
+  std::chrono::milliseconds idle_timeout{5'000};    // between two requests of a connection
+  std::chrono::milliseconds answer_timeout{5'000};  // wait for the commit; then 503
 };
 
 class ListenError : public std::runtime_error {
@@ -36,8 +37,8 @@ class Listener {
   virtual std::string address() const = 0;
 };
 
-// The plain listener: cpp-httplib, a thread per connection. For use behind a buffering proxy; what it
-// cannot be protected from is in docs/listeners.md.
+// The plain listener: cpp-httplib, a thread per connection. For use behind a buffering proxy; what
+// it cannot be protected from is in docs/listeners.md.
 std::unique_ptr<Listener> make_httplib_listener(ListenerSettings settings, Receiver& receiver);
 
 }  // namespace hookgate

@@ -14,7 +14,8 @@ constexpr std::string_view kWebhookPrefix = "/webhooks/";
 // Credentials are not part of what an event is, and must not be at rest.
 bool is_credential(std::string_view header) {
   return equal_ignoring_case(header, "authorization") ||
-         equal_ignoring_case(header, "proxy-authorization") || equal_ignoring_case(header, "cookie");
+         equal_ignoring_case(header, "proxy-authorization") ||
+         equal_ignoring_case(header, "cookie");
 }
 
 std::string stored_head(const InboundRequest& request) {
@@ -38,7 +39,8 @@ std::string ignore_reason(const Source& source, const NewEvent& event) {
     return *event.live ? "a live event on a source for test events"
                        : "a test-mode event on a source for live events";
   }
-  if (!source.accounts.empty() && std::ranges::find(source.accounts, event.account) == source.accounts.end()) {
+  if (!source.accounts.empty() &&
+      std::ranges::find(source.accounts, event.account) == source.accounts.end()) {
     return "its account is not one of the source's accounts";
   }
   return "";
@@ -90,14 +92,17 @@ std::shared_ptr<const Source> Receiver::source_of(std::string_view path) const {
   return {sources, &found->second};
 }
 
-Answer Receiver::overloaded() const { return unavailable_answer(settings_.retry_after); }
+Answer Receiver::overloaded() const {
+  return unavailable_answer(settings_.retry_after);
+}
 
 std::optional<Answer> Receiver::refuse_early(std::string_view method, std::string_view path,
                                              std::optional<std::size_t> content_length) const {
   const bool is_probe = path == "/healthz" || path == "/readyz";
   const bool is_webhook = source_of(path) != nullptr;
   if (!is_probe && !is_webhook) return problem_answer(404, "not found");
-  if (is_probe && method != "GET" && method != "HEAD") return method_not_allowed_answer("GET, HEAD");
+  if (is_probe && method != "GET" && method != "HEAD")
+    return method_not_allowed_answer("GET, HEAD");
   if (is_webhook && method != "POST") return method_not_allowed_answer("POST");
   if (is_webhook && draining_) return overloaded();
   if (content_length && *content_length > settings_.body_bytes_max) {
@@ -129,7 +134,8 @@ void Receiver::receive(InboundRequest request, Reply reply) {
   receive_webhook(std::move(source), std::move(request), std::move(reply));
 }
 
-void Receiver::receive_webhook(std::shared_ptr<const Source> held, InboundRequest request, Reply reply) {
+void Receiver::receive_webhook(std::shared_ptr<const Source> held, InboundRequest request,
+                               Reply reply) {
   const auto& source = *held;
   const auto verdict = source.provider->verify(request, request.received_at);
   if (const auto* rejected = std::get_if<Rejected>(&verdict)) {
@@ -154,7 +160,8 @@ void Receiver::receive_webhook(std::shared_ptr<const Source> held, InboundReques
   }
   const auto shared_reply = std::make_shared<Reply>(std::move(reply));
   const bool taken = queue_.submit(
-      std::move(deliveries), [this, held, ids = std::move(ids), shared_reply](const CommitResult& result) {
+      std::move(deliveries),
+      [this, held, ids = std::move(ids), shared_reply](const CommitResult& result) {
         if (!result || std::ranges::find(*result, StoreResult::kFailed) != result->end()) {
           (*shared_reply)(overloaded());
           return;

@@ -21,8 +21,9 @@ struct ReceiverSettings {
   std::chrono::seconds retry_after{1};  // told with 503
 };
 
-// The path of an event from a request to its answer: source by path, verification over the raw bytes, events,
-// commit queue, answer. Knows providers only by their interface. Every method from any thread.
+// The path of an event from a request to its answer: source by path, verification over the raw
+// bytes, events, commit queue, answer. Knows providers only by their interface. Every method from
+// any thread.
 class Receiver {
  public:
   using Reply = std::function<void(Answer)>;
@@ -38,8 +39,8 @@ class Receiver {
   std::optional<Answer> refuse_early(std::string_view method, std::string_view path,
                                      std::optional<std::size_t> content_length) const;
 
-  // Judges the request and answers through `reply`, exactly once: at once, or after the commit from a
-  // writer thread. `request.received_at` is set here.
+  // Judges the request and answers through `reply`, exactly once: at once, or after the commit from
+  // a writer thread. `request.received_at` is set here.
   void receive(InboundRequest request, Reply reply);
 
   // From now on new requests get 503; those already taken are finished.

@@ -8,7 +8,8 @@ namespace {
 template <typename Number>
 void append_big_endian(std::string& out, Number number) {
   for (int shift = (static_cast<int>(sizeof(Number)) - 1) * 8; shift >= 0; shift -= 8) {
-    out += static_cast<char>((static_cast<std::uint64_t>(number) >> static_cast<unsigned>(shift)) & 0xFFU);
+    out += static_cast<char>((static_cast<std::uint64_t>(number) >> static_cast<unsigned>(shift)) &
+                             0xFFU);
   }
 }
 

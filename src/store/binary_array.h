@@ -11,8 +11,9 @@ namespace hookgate {
 
 // A PostgreSQL array in the wire's binary form, to be sent as one parameter and taken apart with
 // unnest(). Four times faster than array literals, and nothing in it is ever cut at a NUL.
-// Layout: be32 dimensions, be32 has-nulls, be32 element oid, be32 count, be32 lower bound, then for each
-// element be32 length (-1 for NULL) and its bytes. Source: array_send in PostgreSQL's arrayfuncs.c.
+// Layout: be32 dimensions, be32 has-nulls, be32 element oid, be32 count, be32 lower bound, then for
+// each element be32 length (-1 for NULL) and its bytes. Source: array_send in PostgreSQL's
+// arrayfuncs.c.
 class BinaryArray {
  public:
   static BinaryArray of_text() { return BinaryArray{25}; }

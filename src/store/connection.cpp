@@ -1,10 +1,10 @@
 #include "store/connection.h"
 
-#include <libpq-fe.h>
-#include <spdlog/fmt/fmt.h>
-
 #include <map>
+
+#include <libpq-fe.h>
 #include <pqxx/pqxx>
+#include <spdlog/fmt/fmt.h>
 
 #include "store/error_translation.h"
 
@@ -53,10 +53,11 @@ std::string session_connection_string(const Secret& url, const SessionSettings& 
   // With several hosts the one that takes writes is wanted, so that a failover needs no restart.
   values.try_emplace("target_session_attrs", "read-write");
   auto& options = values["options"];
-  options += fmt::format(" -c statement_timeout={} -c lock_timeout={} -c client_encoding=UTF8 -c synchronous_commit={}"
-                         " -c timezone=UTC -c jit=off -c client_min_messages=warning",
-                         settings.statement_timeout.count(), settings.lock_timeout.count(),
-                         settings.synchronous_commit ? "on" : "off");
+  options += fmt::format(
+      " -c statement_timeout={} -c lock_timeout={} -c client_encoding=UTF8 -c synchronous_commit={}"
+      " -c timezone=UTC -c jit=off -c client_min_messages=warning",
+      settings.statement_timeout.count(), settings.lock_timeout.count(),
+      settings.synchronous_commit ? "on" : "off");
   return connection_string(values);
 }
 

@@ -45,13 +45,15 @@ class Connection {
   std::chrono::steady_clock::time_point opened_at() const { return opened_at_; }
 
  private:
-  // Shared only for its deleter, which knows the whole type: the library's base class has no virtual destructor.
+  // Shared only for its deleter, which knows the whole type: the library's base class has no
+  // virtual destructor.
   std::shared_ptr<pqxx::connection_base> connection_;
   std::set<std::string> prepared_;
   std::chrono::steady_clock::time_point opened_at_;
 };
 
-// The parameters of a libpq URL or keyword list. Throws std::invalid_argument for a text that is neither.
+// The parameters of a libpq URL or keyword list. Throws std::invalid_argument for a text that is
+// neither.
 std::map<std::string, std::string> connection_parameters(const Secret& url);
 // The keyword list of parameters.
 std::string connection_string(const std::map<std::string, std::string>& parameters);

@@ -15,7 +15,8 @@ struct PoolSettings {
   Secret url;
   SessionSettings session{};
   std::size_t connections_max = 8;
-  std::chrono::seconds connection_age_max{3600};  // then replaced, so that a failover spreads by itself
+  std::chrono::seconds connection_age_max{
+      3600};  // then replaced, so that a failover spreads by itself
 };
 
 // Sessions that threads borrow. A lease goes back only if nothing threw while it was held.

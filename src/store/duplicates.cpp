@@ -1,6 +1,7 @@
 #include "store/duplicates.h"
 
 #include <algorithm>
+
 #include <pqxx/pqxx>
 
 #include "store/binary_array.h"
@@ -16,8 +17,8 @@ constexpr auto kFindKnown = R"sql(
     JOIN hookgate.events e USING (source, scope, event_id)
 )sql";
 
-// Rows that a worker or another writer holds now are left out, or we could deadlock with it; the caller
-// counts those one by one, holding nothing else.
+// Rows that a worker or another writer holds now are left out, or we could deadlock with it; the
+// caller counts those one by one, holding nothing else.
 constexpr auto kCountFreeRows = R"sql(
   WITH seen AS (
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS t (id, deliveries, seen_at)
@@ -71,7 +72,9 @@ std::string_view bytes_of(const Digest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
-pqxx::binarystring binary(const BinaryArray& array) { return pqxx::binarystring(array.finish()); }
+pqxx::binarystring binary(const BinaryArray& array) {
+  return pqxx::binarystring(array.finish());
+}
 
 std::vector<std::optional<Known>> find_known(Connection& connection,
                                              std::span<const Delivery* const> deliveries) {
@@ -89,8 +92,9 @@ std::vector<std::optional<Known>> find_known(Connection& connection,
   }
   connection.prepare_once("find_known", kFindKnown);
   pqxx::nontransaction transaction{connection.raw()};
-  const auto rows = transaction.exec_prepared("find_known", binary(source), binary(scope),
-                                              binary(event_id), binary(content), binary(signed_content));
+  const auto rows =
+      transaction.exec_prepared("find_known", binary(source), binary(scope), binary(event_id),
+                                binary(content), binary(signed_content));
   std::vector<std::optional<Known>> known(deliveries.size());
   for (const auto& row : rows) {
     known[row[0].as<std::size_t>() - 1] =
@@ -144,8 +148,8 @@ void keep_version(Connection& connection, const Known& known, const Delivery& de
 
 }  // namespace
 
-std::vector<std::optional<StoreResult>> count_duplicates(Connection& connection,
-                                                         std::span<const Delivery* const> deliveries) {
+std::vector<std::optional<StoreResult>> count_duplicates(
+    Connection& connection, std::span<const Delivery* const> deliveries) {
   std::vector<std::optional<StoreResult>> results(deliveries.size());
   if (deliveries.empty()) return results;
   const auto judge = [&] {

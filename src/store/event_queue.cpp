@@ -1,8 +1,9 @@
 #include "store/event_queue.h"
 
 #include <algorithm>
-#include <pqxx/pqxx>
 #include <random>
+
+#include <pqxx/pqxx>
 
 #include "store/binary_array.h"
 #include "store/error_translation.h"
@@ -68,8 +69,8 @@ constexpr auto kLoadVersions = R"sql(
    ORDER BY received_at, kind, id
 )sql";
 
-// The token is the fence: a worker whose lease ended changes nothing. A body that came under the id while
-// the handlers ran sends the event round again.
+// The token is the fence: a worker whose lease ended changes nothing. A body that came under the id
+// while the handlers ran sends the event round again.
 constexpr auto kFinish = R"sql(
   UPDATE hookgate.events e
      SET status = CASE WHEN v.status = 'done' AND e.versions > v.versions THEN 'pending' ELSE v.status END,
@@ -98,9 +99,13 @@ SystemTime instant_of(const pqxx::field& field) {
   return SystemTime{std::chrono::microseconds{field.as<std::int64_t>()}};
 }
 
-std::string text_of(const pqxx::field& field) { return std::string{field.c_str(), field.size()}; }
+std::string text_of(const pqxx::field& field) {
+  return std::string{field.c_str(), field.size()};
+}
 
-std::string bytes_of(const pqxx::field& field) { return pqxx::binarystring(field).str(); }
+std::string bytes_of(const pqxx::field& field) {
+  return pqxx::binarystring(field).str();
+}
 
 ClaimedEvent claimed_event(const pqxx::row& row, std::int64_t token) {
   ClaimedEvent claimed;
@@ -195,11 +200,14 @@ class WorkTransaction final : public EventTransaction {
     }
     std::size_t rows = 0;
     translate_errors([&] {
-      const auto binary = [](const BinaryArray& array) { return pqxx::binarystring(array.finish()); };
+      const auto binary = [](const BinaryArray& array) {
+        return pqxx::binarystring(array.finish());
+      };
       connection_.prepare_once("finish_events", kFinish);
       rows = work_
                  .exec_prepared("finish_events", binary(id), binary(status), binary(finished),
-                                binary(last_error), binary(retry_ms), binary(versions), binary(failed), token)
+                                binary(last_error), binary(retry_ms), binary(versions),
+                                binary(failed), token)
                  .affected_rows();
     });
     return rows;
@@ -247,7 +255,8 @@ void load_versions(Connection& connection, ClaimedEvent& claimed) {
   });
 }
 
-void in_event_transaction(Connection& connection, const std::function<void(EventTransaction&)>& work) {
+void in_event_transaction(Connection& connection,
+                          const std::function<void(EventTransaction&)>& work) {
   std::unique_ptr<WorkTransaction> transaction;
   translate_errors([&] { transaction = std::make_unique<WorkTransaction>(connection); });
   work(*transaction);

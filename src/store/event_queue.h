@@ -14,13 +14,13 @@ namespace hookgate {
 
 // An event that this process may run until its lease ends.
 struct ClaimedEvent {
-  Event event;               // body filled; versions only by load_versions
-  std::int64_t token = 0;    // fencing token: `finish` works only while the row still carries it
-  int failures = 0;          // runs so far in which a handler failed
-  int crashes = 0;           // claims of it whose lease expired
-  int versions = 0;          // other bodies known when it was claimed
-  std::string finished;      // comma-separated names of handlers that are through with it
-  bool body_missing = false; // retention dropped the bytes
+  Event event;                // body filled; versions only by load_versions
+  std::int64_t token = 0;     // fencing token: `finish` works only while the row still carries it
+  int failures = 0;           // runs so far in which a handler failed
+  int crashes = 0;            // claims of it whose lease expired
+  int versions = 0;           // other bodies known when it was claimed
+  std::string finished;       // comma-separated names of handlers that are through with it
+  bool body_missing = false;  // retention dropped the bytes
 };
 
 // How a run of a claimed event ended; the next state of its row.
@@ -28,8 +28,8 @@ struct FinishedEvent {
   enum class Status { kDone, kIgnored, kDead, kRetry };
   std::int64_t id = 0;
   Status status = Status::kDone;
-  std::string finished;   // handlers that are through with it now
-  std::string last_error; // "" clears it
+  std::string finished;    // handlers that are through with it now
+  std::string last_error;  // "" clears it
   std::chrono::milliseconds retry_after{0};
   int versions_seen = 0;  // from the claim: more by now means it is pending again
   bool failed = false;    // counts against the budget of failures
@@ -41,12 +41,13 @@ struct ClaimOptions {
   std::span<const std::string> sources;  // only theirs
 };
 
-// Takes pending, due events that nobody holds; in the order they fell due, sorted by subject for the
-// caller. Its commit may be lost in a crash of the server, which only makes them claimable again.
+// Takes pending, due events that nobody holds; in the order they fell due, sorted by subject for
+// the caller. Its commit may be lost in a crash of the server, which only makes them claimable
+// again.
 std::vector<ClaimedEvent> claim_events(Connection& connection, const ClaimOptions& options);
 
-// Takes one event whose lease expired. It runs alone, so that an event that kills the process does not
-// drag its neighbours along.
+// Takes one event whose lease expired. It runs alone, so that an event that kills the process does
+// not drag its neighbours along.
 std::vector<ClaimedEvent> claim_expired(Connection& connection, const ClaimOptions& options);
 
 // Fills event.versions with the other bodies under its id, oldest first.
@@ -62,14 +63,15 @@ class EventTransaction {
   virtual void savepoint() = 0;
   virtual void release_savepoint() = 0;
   virtual void rollback_to_savepoint() = 0;
-  // Writes the outcomes; returns how many rows still carried the token. Fewer than given means a late
-  // worker: the caller must not commit.
+  // Writes the outcomes; returns how many rows still carried the token. Fewer than given means a
+  // late worker: the caller must not commit.
   virtual std::size_t finish(std::int64_t token, std::span<const FinishedEvent> events) = 0;
   virtual void commit() = 0;
 };
 
 // Runs `work` in a transaction, which is rolled back unless it called commit().
 // Throws what `work` throws, and StoreUnavailable when the session is lost.
-void in_event_transaction(Connection& connection, const std::function<void(EventTransaction&)>& work);
+void in_event_transaction(Connection& connection,
+                          const std::function<void(EventTransaction&)>& work);
 
 }  // namespace hookgate

@@ -1,6 +1,7 @@
 #include "store/event_reader.h"
 
 #include <algorithm>
+
 #include <pqxx/pqxx>
 
 #include "store/error_translation.h"
@@ -99,10 +100,12 @@ std::vector<EventRow> list_events(Connection& connection, const EventFilter& fil
 }
 
 std::vector<EventRow> find_events(Connection& connection, const std::string& id) {
-  const bool is_number =
-      !id.empty() && id.size() <= 18 && std::ranges::all_of(id, [](char c) { return c >= '0' && c <= '9'; });
-  const auto own = is_number ? SqlValue{static_cast<std::int64_t>(std::stoll(id))} : SqlValue{nullptr};
-  return event_rows(connection, std::string{kColumns} + " WHERE id = $1::bigint OR event_id = $2 ORDER BY id",
+  const bool is_number = !id.empty() && id.size() <= 18 &&
+                         std::ranges::all_of(id, [](char c) { return c >= '0' && c <= '9'; });
+  const auto own =
+      is_number ? SqlValue{static_cast<std::int64_t>(std::stoll(id))} : SqlValue{nullptr};
+  return event_rows(connection,
+                    std::string{kColumns} + " WHERE id = $1::bigint OR event_id = $2 ORDER BY id",
                     {own, id});
 }
 
@@ -124,7 +127,8 @@ std::vector<EventCounts> count_events(Connection& connection) {
     pqxx::nontransaction transaction{connection.raw()};
     for (const auto& row : transaction.exec("SELECT source, status, count(*), sum(deliveries) "
                                             "FROM hookgate.events GROUP BY 1, 2 ORDER BY 1, 2")) {
-      counts.push_back({row[0].c_str(), row[1].c_str(), row[2].as<std::int64_t>(), row[3].as<std::int64_t>()});
+      counts.push_back(
+          {row[0].c_str(), row[1].c_str(), row[2].as<std::int64_t>(), row[3].as<std::int64_t>()});
     }
   });
   return counts;

@@ -13,11 +13,11 @@ namespace hookgate {
 // Which events `list` shows; unset fields do not narrow.
 struct EventFilter {
   std::optional<std::string> source;
-  std::optional<std::string> type;     // a glob: `*` stands for any text
+  std::optional<std::string> type;  // a glob: `*` stands for any text
   std::optional<std::string> subject;
   std::optional<std::string> status;
-  std::optional<SystemTime> since;     // of received_at, included
-  std::optional<SystemTime> until;     // excluded
+  std::optional<SystemTime> since;  // of received_at, included
+  std::optional<SystemTime> until;  // excluded
   std::size_t limit = 50;
 };
 
@@ -54,9 +54,9 @@ struct EventCounts {
 
 std::vector<EventCounts> count_events(Connection& connection);
 
-// Events that a handler is through with, and those of them whose handlers were run more than once: again
-// after a failure or a crash, which is harmless, or for another version of the body, which only the
-// ledger sees and is not counted here.
+// Events that a handler is through with, and those of them whose handlers were run more than once:
+// again after a failure or a crash, which is harmless, or for another version of the body, which
+// only the ledger sees and is not counted here.
 struct HandledCounts {
   std::int64_t handled = 0;
   std::int64_t run_again = 0;

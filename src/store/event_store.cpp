@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+
 #include <pqxx/pqxx>
 
 #include "store/binary_array.h"
@@ -122,9 +123,11 @@ std::vector<bool> EventStore::insert_new(Connection& connection,
 }
 
 // Inserts all; on a data error halves the batch, so that one bad row fails alone.
-void EventStore::insert_splitting(Connection& connection, std::span<const Delivery* const> deliveries,
+void EventStore::insert_splitting(Connection& connection,
+                                  std::span<const Delivery* const> deliveries,
                                   std::span<const std::size_t> positions,
-                                  std::vector<StoreResult>& results, std::vector<std::size_t>& known) {
+                                  std::vector<StoreResult>& results,
+                                  std::vector<std::size_t>& known) {
   try {
     const auto is_new = insert_new(connection, deliveries);
     for (std::size_t i = 0; i < deliveries.size(); ++i) {
@@ -135,7 +138,8 @@ void EventStore::insert_splitting(Connection& connection, std::span<const Delive
       }
     }
   } catch (const SqlError& error) {
-    if (!is_data_error(error)) throw StoreUnavailable(std::string{"insert failed: "} + error.what());
+    if (!is_data_error(error))
+      throw StoreUnavailable(std::string{"insert failed: "} + error.what());
     if (deliveries.size() == 1) {
       results[positions[0]] = StoreResult::kFailed;
       return;
@@ -177,8 +181,9 @@ std::vector<StoreResult> EventStore::record(Connection& connection,
 }
 
 void notify_events(Connection& connection) {
-  translate_errors(
-      [&] { pqxx::nontransaction{connection.raw()}.exec("SELECT pg_notify('hookgate_events', '')"); });
+  translate_errors([&] {
+    pqxx::nontransaction{connection.raw()}.exec("SELECT pg_notify('hookgate_events', '')");
+  });
 }
 
 }  // namespace hookgate

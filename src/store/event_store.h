@@ -33,7 +33,8 @@ enum class StoreResult {
   kFailed,     // this delivery alone could not be stored; its neighbours were
 };
 
-// Rows of hookgate.events and what hangs on them. One object per writer thread: it holds a block of ids.
+// Rows of hookgate.events and what hangs on them. One object per writer thread: it holds a block of
+// ids.
 class EventStore {
  public:
   // Bodies kept per event besides the first; later ones are only counted.

@@ -81,31 +81,36 @@ std::vector<PaymentRow> list_payments(Connection& connection, const PaymentFilte
   const auto narrow = [&](const std::string& condition, const std::optional<std::string>& value) {
     if (!value) return;
     parameters.emplace_back(*value);
-    where += (where.empty() ? " WHERE $" : " AND $") + std::to_string(parameters.size()) + condition;
+    where +=
+        (where.empty() ? " WHERE $" : " AND $") + std::to_string(parameters.size()) + condition;
   };
   narrow(" = provider", filter.provider);
   narrow(" = status", filter.status);
   narrow(" = reference", filter.reference);
   narrow(" = ANY (flags)", filter.flag);
   parameters.emplace_back(static_cast<std::int64_t>(filter.limit));
-  return payment_rows(execute(connection,
-                              kPaymentColumns + where +
-                                  " ORDER BY last_event_at DESC NULLS LAST, provider, account, payment_id LIMIT $" +
-                                  std::to_string(parameters.size()) + "::bigint",
-                              parameters));
+  return payment_rows(
+      execute(connection,
+              kPaymentColumns + where +
+                  " ORDER BY last_event_at DESC NULLS LAST, provider, account, payment_id LIMIT $" +
+                  std::to_string(parameters.size()) + "::bigint",
+              parameters));
 }
 
 std::vector<PaymentRow> find_payments(Connection& connection, const std::string& payment_id) {
-  return payment_rows(execute(
-      connection, std::string{kPaymentColumns} + " WHERE payment_id = $1 ORDER BY provider, account",
-      {payment_id}));
+  return payment_rows(
+      execute(connection,
+              std::string{kPaymentColumns} + " WHERE payment_id = $1 ORDER BY provider, account",
+              {payment_id}));
 }
 
 std::vector<PaymentFactRow> facts_of(Connection& connection, const PaymentRow& payment) {
   std::vector<PaymentFactRow> facts;
-  const auto result = execute(connection, kFacts, {payment.provider, payment.account, payment.payment_id});
+  const auto result =
+      execute(connection, kFacts, {payment.provider, payment.account, payment.payment_id});
   for (const auto& row : result.rows) {
-    facts.push_back({*row[0], *row[1], row[2].value_or(""), amount(row[3]), row[4].value_or(""), row[5]});
+    facts.push_back(
+        {*row[0], *row[1], row[2].value_or(""), amount(row[3]), row[4].value_or(""), row[5]});
   }
   return facts;
 }

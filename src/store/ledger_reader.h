@@ -17,7 +17,8 @@ struct PaymentFilter {
   std::size_t limit = 50;
 };
 
-// One row of hookgate.payments. Amounts are in the provider's minor units; nothing means not decidable.
+// One row of hookgate.payments. Amounts are in the provider's minor units; nothing means not
+// decidable.
 struct PaymentRow {
   std::string provider, account, payment_id, reference, status, currency;
   std::optional<std::int64_t> amount_authorized, amount_captured, amount_refunded, amount_disputed;

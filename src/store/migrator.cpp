@@ -20,12 +20,16 @@ constexpr auto kEnsureSchema = R"sql(
 )sql";
 
 int highest_applied(pqxx::transaction_base& transaction) {
-  const auto exists = transaction.exec1("SELECT to_regclass('hookgate.schema_migrations') IS NOT NULL");
+  const auto exists =
+      transaction.exec1("SELECT to_regclass('hookgate.schema_migrations') IS NOT NULL");
   if (!exists[0].as<bool>()) return 0;
-  return transaction.exec1("SELECT coalesce(max(version), 0) FROM hookgate.schema_migrations")[0].as<int>();
+  return transaction.exec1("SELECT coalesce(max(version), 0) FROM hookgate.schema_migrations")[0]
+      .as<int>();
 }
 
-int latest_known() { return embedded_migrations().empty() ? 0 : embedded_migrations().back().version; }
+int latest_known() {
+  return embedded_migrations().empty() ? 0 : embedded_migrations().back().version;
+}
 
 void refuse_newer(int current) {
   if (current <= latest_known()) return;
@@ -42,8 +46,9 @@ std::vector<int> apply_missing(pqxx::connection_base& connection) {
     refuse_newer(current);
     if (migration.version <= current) continue;
     transaction.exec(migration.sql);
-    transaction.exec_params0("INSERT INTO hookgate.schema_migrations (version, name) VALUES ($1, $2)",
-                             migration.version, migration.name);
+    transaction.exec_params0(
+        "INSERT INTO hookgate.schema_migrations (version, name) VALUES ($1, $2)", migration.version,
+        migration.name);
     transaction.commit();
     applied.push_back(migration.version);
   }
@@ -66,7 +71,9 @@ std::vector<int> migrate(Connection& connection) {
   std::vector<int> applied;
   translate_errors([&] {
     auto& raw = connection.raw();
-    const auto run = [&](const std::string& statement) { pqxx::nontransaction{raw}.exec(statement); };
+    const auto run = [&](const std::string& statement) {
+      pqxx::nontransaction{raw}.exec(statement);
+    };
     // Another gateway may be migrating for minutes: wait for it, whatever the session's limits are.
     run("SET statement_timeout = 0");
     run("SET lock_timeout = 0");

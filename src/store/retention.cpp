@@ -50,7 +50,9 @@ pqxx::binarystring instant(SystemTime at) {
   return pqxx::binarystring(array.finish());
 }
 
-std::string day_text(std::chrono::sys_days day) { return format_instant(SystemTime{day}).substr(0, 10); }
+std::string day_text(std::chrono::sys_days day) {
+  return format_instant(SystemTime{day}).substr(0, 10);
+}
 
 std::string partition_name(const std::string& day) {
   return "event_bodies_" + day.substr(0, 4) + day.substr(5, 2) + day.substr(8, 2);
@@ -61,12 +63,15 @@ void ensure_partition(pqxx::connection_base& connection, std::chrono::sys_days d
   const auto name = partition_name(from);
   pqxx::work transaction{connection};
   transaction.exec("SELECT pg_advisory_xact_lock(" + std::to_string(kPartitionLock) + ")");
-  const auto missing = transaction.exec1("SELECT to_regclass('hookgate." + name + "') IS NULL AND NOT EXISTS "
-                                         "(SELECT 1 FROM hookgate.event_bodies_other WHERE day = '" +
-                                         from + "')");
+  const auto missing =
+      transaction.exec1("SELECT to_regclass('hookgate." + name +
+                        "') IS NULL AND NOT EXISTS "
+                        "(SELECT 1 FROM hookgate.event_bodies_other WHERE day = '" +
+                        from + "')");
   if (!missing[0].as<bool>()) return;
-  transaction.exec("CREATE TABLE hookgate." + name + " PARTITION OF hookgate.event_bodies FOR VALUES FROM ('" +
-                   from + "') TO ('" + day_text(day + std::chrono::days{1}) + "')");
+  transaction.exec("CREATE TABLE hookgate." + name +
+                   " PARTITION OF hookgate.event_bodies FOR VALUES FROM ('" + from + "') TO ('" +
+                   day_text(day + std::chrono::days{1}) + "')");
   transaction.commit();
 }
 
@@ -99,7 +104,8 @@ std::size_t drop_old_days(pqxx::connection_base& connection, SystemTime before) 
 void ensure_body_partitions(Connection& connection, SystemTime today, int days_ahead) {
   translate_errors([&] {
     const auto first = std::chrono::floor<std::chrono::days>(today);
-    for (int i = 0; i <= days_ahead; ++i) ensure_partition(connection.raw(), first + std::chrono::days{i});
+    for (int i = 0; i <= days_ahead; ++i)
+      ensure_partition(connection.raw(), first + std::chrono::days{i});
   });
 }
 
@@ -110,14 +116,14 @@ PruneResult prune(Connection& connection, SystemTime now, std::chrono::hours bod
     const auto before = now - bodies;
     result.days_dropped = drop_old_days(connection.raw(), before);
     pqxx::nontransaction transaction{connection.raw()};
-    result.bodies_deleted = transaction.exec_params(kDeleteSettledBodies, instant(before)).affected_rows();
+    result.bodies_deleted =
+        transaction.exec_params(kDeleteSettledBodies, instant(before)).affected_rows();
     for (const auto* table : {"conflicts", "revisions"}) {
-      result.bodies_deleted +=
-          transaction
-              .exec_params(std::string{"DELETE FROM hookgate."} + table +
-                               " WHERE received_at < ($1::timestamptz[])[1]",
-                           instant(before))
-              .affected_rows();
+      result.bodies_deleted += transaction
+                                   .exec_params(std::string{"DELETE FROM hookgate."} + table +
+                                                    " WHERE received_at < ($1::timestamptz[])[1]",
+                                                instant(before))
+                                   .affected_rows();
     }
     for (const auto& key : keys) {
       if (result.events_deleted >= events_max) break;

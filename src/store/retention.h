@@ -20,14 +20,14 @@ struct KeyRetention {
 
 struct PruneResult {
   std::size_t days_dropped = 0;
-  std::size_t bodies_deleted = 0;   // conflicts and revisions included
+  std::size_t bodies_deleted = 0;  // conflicts and revisions included
   std::size_t events_deleted = 0;
 };
 
-// Drops bodies received more than `bodies` before `now`, but keeps those that an operator may need (events
-// pending or dead), and deletes the keys of finished events last seen longer ago than their source's
-// `retain`, at most `events_max` of them, re-checked under their row lock so that a delivery that
-// arrives meanwhile stays a duplicate.
+// Drops bodies received more than `bodies` before `now`, but keeps those that an operator may need
+// (events pending or dead), and deletes the keys of finished events last seen longer ago than their
+// source's `retain`, at most `events_max` of them, re-checked under their row lock so that a
+// delivery that arrives meanwhile stays a duplicate.
 PruneResult prune(Connection& connection, SystemTime now, std::chrono::hours bodies,
                   std::span<const KeyRetention> keys, std::size_t events_max = 1000);
 

@@ -1,7 +1,8 @@
 #include "store/sql_session.h"
 
-#include <pqxx/pqxx>
 #include <stdexcept>
+
+#include <pqxx/pqxx>
 
 #include "domain/text.h"
 #include "store/error_translation.h"
@@ -64,7 +65,8 @@ SqlResult SqlSession::execute(std::string_view statement, std::span<const SqlVal
   SqlResult result;
   translate_errors([&] {
     result = copy_of(transaction_.exec_params(
-        std::string{statement}, pqxx::prepare::make_dynamic_params(pointers.begin(), pointers.end())));
+        std::string{statement},
+        pqxx::prepare::make_dynamic_params(pointers.begin(), pointers.end())));
   });
   return result;
 }

@@ -1,10 +1,10 @@
 #include "telemetry/log.h"
 
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <memory>
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
 
 #include "domain/json.h"
 #include "domain/text.h"
@@ -59,6 +59,8 @@ void log(LogLevel level, std::string_view message, std::initializer_list<LogFiel
   logger()->log(wanted, "{}", line);
 }
 
-void set_up_log(bool quiet) { logger()->set_level(quiet ? spdlog::level::warn : spdlog::level::info); }
+void set_up_log(bool quiet) {
+  logger()->set_level(quiet ? spdlog::level::warn : spdlog::level::info);
+}
 
 }  // namespace hookgate

@@ -66,7 +66,8 @@ void EventRunner::load_versions_where_seen(std::vector<ClaimedEvent>& claimed) {
   for (auto& one : claimed) {
     if (one.versions == 0) continue;
     const auto& handlers = source_of(one).handlers;
-    if (std::ranges::none_of(handlers, [](const Handler* handler) { return handler->sees_versions(); })) {
+    if (std::ranges::none_of(handlers,
+                             [](const Handler* handler) { return handler->sees_versions(); })) {
       continue;
     }
     auto lease = claims_.acquire();
@@ -94,8 +95,8 @@ FinishedEvent EventRunner::crashed_too_often(const ClaimedEvent& claimed) const 
   return finished;
 }
 
-// One handler after the other; each succeeds or fails for itself. Without savepoints the first one that
-// does not succeed ends the attempt, because its writes can only be undone with all others.
+// One handler after the other; each succeeds or fails for itself. Without savepoints the first one
+// that does not succeed ends the attempt, because its writes can only be undone with all others.
 FinishedEvent EventRunner::run_handlers(EventTransaction& transaction, const ClaimedEvent& claimed,
                                         bool savepoints) const {
   if (claimed.crashes > settings_.crashes_max) return crashed_too_often(claimed);
@@ -119,9 +120,11 @@ FinishedEvent EventRunner::run_handlers(EventTransaction& transaction, const Cla
     } catch (const std::exception& error) {
       outcome = RetryLater{error.what()};
     }
-    const bool succeeded = std::holds_alternative<Done>(outcome) || std::holds_alternative<Ignored>(outcome);
+    const bool succeeded =
+        std::holds_alternative<Done>(outcome) || std::holds_alternative<Ignored>(outcome);
     if (!succeeded && !savepoints) throw Abandon{};
-    if (savepoints) succeeded ? transaction.release_savepoint() : transaction.rollback_to_savepoint();
+    if (savepoints)
+      succeeded ? transaction.release_savepoint() : transaction.rollback_to_savepoint();
     progress.record(*handler, std::move(outcome));
   }
   return progress.result(settings_.failures_max, [this](int failures) {
@@ -161,8 +164,10 @@ void EventRunner::run_alone(ClaimedEvent& claimed) {
         transaction.commit();
         if (finished[0].status == FinishedEvent::Status::kDead) {
           log(LogLevel::kError, "event is dead",
-              {{"source", claimed.event.source}, {"event_id", claimed.event.event_id},
-               {"id", claimed.event.id}, {"reason", finished[0].last_error}});
+              {{"source", claimed.event.source},
+               {"event_id", claimed.event.event_id},
+               {"id", claimed.event.id},
+               {"reason", finished[0].last_error}});
         }
       });
       return;
@@ -171,8 +176,8 @@ void EventRunner::run_alone(ClaimedEvent& claimed) {
           {{"source", claimed.event.source}, {"event_id", claimed.event.event_id}});
       return;
     } catch (const SqlError& error) {
-      // Deadlocks and the like are nobody's failure: the same again at once. What stays wrong is left to
-      // the lease, which counts it as a crash.
+      // Deadlocks and the like are nobody's failure: the same again at once. What stays wrong is
+      // left to the lease, which counts it as a crash.
       if (attempt >= settings_.transient_retries_max) {
         log(LogLevel::kError, "event could not be run",
             {{"event_id", claimed.event.event_id}, {"reason", std::string_view{error.what()}}});

@@ -24,17 +24,18 @@ struct HandledSource {
 struct RunnerSettings {
   std::size_t batch_events_max = 50;
   std::chrono::milliseconds lease{20'000};
-  std::chrono::milliseconds lone_lease{80'000};  // of an event that runs alone after a lease expired
-  int failures_max = 15;                         // then dead
-  int crashes_max = 30;                          // a lost process or database is no failure of a handler
-  int transient_retries_max = 5;                 // of deadlocks and such, at once, within one claim
+  std::chrono::milliseconds lone_lease{
+      80'000};                    // of an event that runs alone after a lease expired
+  int failures_max = 15;          // then dead
+  int crashes_max = 30;           // a lost process or database is no failure of a handler
+  int transient_retries_max = 5;  // of deadlocks and such, at once, within one claim
   BackoffPolicy backoff{};
 };
 
-// Runs the handlers of claimed events. What a handler writes and the mark "done" commit in one transaction,
-// which the claim's fencing token guards. A batch is tried without savepoints first; as soon as
-// one event of it does not succeed, all is rolled back and each runs in a transaction of its own with a
-// savepoint around every handler. Thread-safe; each call uses its own connections.
+// Runs the handlers of claimed events. What a handler writes and the mark "done" commit in one
+// transaction, which the claim's fencing token guards. A batch is tried without savepoints first;
+// as soon as one event of it does not succeed, all is rolled back and each runs in a transaction of
+// its own with a savepoint around every handler. Thread-safe; each call uses its own connections.
 class EventRunner {
  public:
   // `claims` may lend sessions without synchronous_commit; `runs` must not.
@@ -50,7 +51,8 @@ class EventRunner {
   std::size_t run_claimed(std::vector<ClaimedEvent> claimed);
   bool run_together(std::vector<ClaimedEvent>& claimed);
   void run_alone(ClaimedEvent& claimed);
-  FinishedEvent run_handlers(EventTransaction& transaction, const ClaimedEvent& claimed, bool savepoints) const;
+  FinishedEvent run_handlers(EventTransaction& transaction, const ClaimedEvent& claimed,
+                             bool savepoints) const;
   FinishedEvent crashed_too_often(const ClaimedEvent& claimed) const;
   const HandledSource& source_of(const ClaimedEvent& claimed) const;
   std::vector<std::string> lock_names(const std::vector<ClaimedEvent>& claimed) const;

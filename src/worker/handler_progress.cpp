@@ -79,7 +79,8 @@ FinishedEvent HandlerProgress::result(
     }
   } else if (std::ranges::any_of(finished_, ends_with(kGaveUp))) {
     event.status = FinishedEvent::Status::kDead;
-    event.last_error = give_up_reason_.empty() ? "a handler gave up in an earlier run" : give_up_reason_;
+    event.last_error =
+        give_up_reason_.empty() ? "a handler gave up in an earlier run" : give_up_reason_;
   } else if (std::ranges::all_of(finished_, ends_with(kIgnored))) {
     event.status = FinishedEvent::Status::kIgnored;
   }

@@ -20,8 +20,8 @@ class HandlerProgress {
   bool is_finished(const Handler& handler) const;
   void record(const Handler& handler, Outcome outcome);
 
-  // Any handler to be retried: pending, with `delay(failures)`, until `failures_max`; else any that gave
-  // up: dead; else done, or ignored when no handler ever wanted it.
+  // Any handler to be retried: pending, with `delay(failures)`, until `failures_max`; else any that
+  // gave up: dead; else done, or ignored when no handler ever wanted it.
   FinishedEvent result(int failures_max,
                        const std::function<std::chrono::milliseconds(int failures)>& delay) const;
 

@@ -53,7 +53,8 @@ PruneResult Maintenance::run_once() {
   return prune(*lease, now, settings_.bodies, settings_.keys);
 }
 
-void listen_for_events(const std::stop_token& stop, const Secret& url, const std::function<void()>& on_events) {
+void listen_for_events(const std::stop_token& stop, const Secret& url,
+                       const std::function<void()>& on_events) {
   constexpr std::chrono::milliseconds kWait{100};
   while (!stop.stop_requested()) {
     try {

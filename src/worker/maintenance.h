@@ -18,8 +18,8 @@ struct MaintenanceSettings {
   std::chrono::milliseconds interval{60'000};
 };
 
-// The background duties of one process: tomorrow's partitions, retention. Any number of gateways may
-// run it at once.
+// The background duties of one process: tomorrow's partitions, retention. Any number of gateways
+// may run it at once.
 class Maintenance {
  public:
   Maintenance(ConnectionPool& pool, Clock clock, MaintenanceSettings settings);
@@ -37,8 +37,9 @@ class Maintenance {
   std::jthread thread_;
 };
 
-// Wakes `on_events` when another process stored events: LISTEN on a session of its own, renewed when lost.
-// Throws nothing; ends with the stop token, within a second.
-void listen_for_events(const std::stop_token& stop, const Secret& url, const std::function<void()>& on_events);
+// Wakes `on_events` when another process stored events: LISTEN on a session of its own, renewed
+// when lost. Throws nothing; ends with the stop token, within a second.
+void listen_for_events(const std::stop_token& stop, const Secret& url,
+                       const std::function<void()>& on_events);
 
 }  // namespace hookgate

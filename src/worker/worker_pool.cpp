@@ -48,7 +48,8 @@ void WorkerPool::run(const std::stop_token& stop) {
         continue;
       }
     } catch (const std::exception& error) {
-      log(LogLevel::kError, "worker cannot reach the database", {{"reason", std::string_view{error.what()}}});
+      log(LogLevel::kError, "worker cannot reach the database",
+          {{"reason", std::string_view{error.what()}}});
       pause(stop, settings_.pause_when_away);
       continue;
     }

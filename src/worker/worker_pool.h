@@ -13,8 +13,8 @@ namespace hookgate {
 
 struct WorkerPoolSettings {
   int threads = 4;
-  std::chrono::milliseconds poll_interval{1'000};    // the net under a lost wake-up
-  std::chrono::milliseconds pause_when_away{500};    // after the database failed
+  std::chrono::milliseconds poll_interval{1'000};  // the net under a lost wake-up
+  std::chrono::milliseconds pause_when_away{500};  // after the database failed
 };
 
 // Threads that run batches of events until none is left, then wait to be woken.

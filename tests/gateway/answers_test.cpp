@@ -28,20 +28,23 @@ class AnswersTest : public GatewayTest {
 };
 
 TEST_F(AnswersTest, AcceptsOnceAndThenReplaysWithTheHeader) {
-  const auto request = stripe(stripe_event("evt_1", "charge.expired", R"({"id":"ch_1","object":"charge"})"));
+  const auto request =
+      stripe(stripe_event("evt_1", "charge.expired", R"({"id":"ch_1","object":"charge"})"));
   const auto first = post(request);
   EXPECT_EQ(first.status, 200);
   EXPECT_EQ(first.body, R"({"status":"accepted","events":[{"id":"evt_1","status":"accepted"}]})");
   EXPECT_EQ(first.header("Idempotent-Replayed"), "");
   const auto second = post(request);
   EXPECT_EQ(second.status, 200);
-  EXPECT_EQ(second.body, R"({"status":"duplicate","events":[{"id":"evt_1","status":"duplicate"}]})");
+  EXPECT_EQ(second.body,
+            R"({"status":"duplicate","events":[{"id":"evt_1","status":"duplicate"}]})");
   EXPECT_EQ(second.header("Idempotent-Replayed"), "true");
 }
 
 TEST_F(AnswersTest, CallsOtherSignedContentUnderOneIdAConflict) {
   post(stripe(stripe_event("evt_1", "invoice.created", R"({"id":"in_1","amount":1})")));
-  const auto answer = post(stripe(stripe_event("evt_1", "invoice.created", R"({"id":"in_1","amount":2})")));
+  const auto answer =
+      post(stripe(stripe_event("evt_1", "invoice.created", R"({"id":"in_1","amount":2})")));
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(nlohmann::json::parse(answer.body)["status"], "conflict");
 }
@@ -88,7 +91,8 @@ TEST_F(AnswersTest, KeepsAnAuthenticBodyThatIsNoJsonAndSays200) {
   const auto answer = post(stripe("this is no JSON"));
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(database().value("SELECT status FROM hookgate.events"), "dead");
-  EXPECT_EQ(database().value("SELECT convert_from(body, 'UTF8') FROM hookgate.event_bodies"), "this is no JSON");
+  EXPECT_EQ(database().value("SELECT convert_from(body, 'UTF8') FROM hookgate.event_bodies"),
+            "this is no JSON");
   EXPECT_EQ(post(stripe("this is no JSON")).header("Idempotent-Replayed"), "true");
 }
 
@@ -127,7 +131,8 @@ TEST_F(AnswersTest, KeepsNoCredentialsOfARequest) {
   request.headers.push_back({"Authorization", "Bearer invented-token"});
   request.headers.push_back({"X-Kept", "yes"});
   post(request);
-  const auto head = database().value("SELECT convert_from(head, 'UTF8') FROM hookgate.event_bodies");
+  const auto head =
+      database().value("SELECT convert_from(head, 'UTF8') FROM hookgate.event_bodies");
   EXPECT_EQ(head.find("invented-token"), std::string::npos);
   EXPECT_NE(head.find("X-Kept: yes"), std::string::npos);
 }
@@ -136,16 +141,20 @@ TEST_F(AnswersTest, NeverLetsThePeerChooseItsAddress) {
   auto request = stripe(stripe_event("evt_1", "invoice.created", "{}"));
   request.headers.push_back({"REMOTE_ADDR", "6.6.6.6"});
   post(request);
-  const auto head = database().value("SELECT convert_from(head, 'UTF8') FROM hookgate.event_bodies");
+  const auto head =
+      database().value("SELECT convert_from(head, 'UTF8') FROM hookgate.event_bodies");
   EXPECT_EQ(head.find("6.6.6.6"), std::string::npos);
 }
 
 class SourceRulesTest : public GatewayTest {};
 
 TEST_F(SourceRulesTest, StoresTestEventsOfALiveSourceAsIgnoredWithoutAnEffect) {
-  const auto address = start_gateway(test_config(database().url(), 2, source_block("stripe", "stripe", {kStripeSecret}, "live = true")));
+  const auto address = start_gateway(test_config(
+      database().url(), 2, source_block("stripe", "stripe", {kStripeSecret}, "live = true")));
   const auto provider = test_provider("stripe", kStripeSecret);
-  const auto answer = send(address, signed_request(*provider, "stripe", stripe_event("evt_1", "charge.failed", "{}"), system_now()));
+  const auto answer =
+      send(address, signed_request(*provider, "stripe",
+                                   stripe_event("evt_1", "charge.failed", "{}"), system_now()));
   EXPECT_EQ(answer.status, 200);
   drain();
   EXPECT_EQ(database().value("SELECT status FROM hookgate.events"), "ignored");
@@ -153,11 +162,13 @@ TEST_F(SourceRulesTest, StoresTestEventsOfALiveSourceAsIgnoredWithoutAnEffect) {
 }
 
 TEST_F(SourceRulesTest, AsksForBasicAuthenticationBesidesTheSignature) {
-  const auto address = start_gateway(test_config(
-      database().url(), 2,
-      source_block("stripe", "stripe", {kStripeSecret}, R"(basic_auth = { user = "u", password = "p:w" })")));
+  const auto address =
+      start_gateway(test_config(database().url(), 2,
+                                source_block("stripe", "stripe", {kStripeSecret},
+                                             R"(basic_auth = { user = "u", password = "p:w" })")));
   const auto provider = test_provider("stripe", kStripeSecret);
-  auto request = signed_request(*provider, "stripe", stripe_event("evt_1", "x.y", "{}"), system_now());
+  auto request =
+      signed_request(*provider, "stripe", stripe_event("evt_1", "x.y", "{}"), system_now());
   const auto without = send(address, request);
   EXPECT_EQ(without.status, 401);
   EXPECT_EQ(without.header("WWW-Authenticate"), "Basic realm=\"webhooks\"");
@@ -168,24 +179,35 @@ TEST_F(SourceRulesTest, AsksForBasicAuthenticationBesidesTheSignature) {
 TEST_F(SourceRulesTest, TakesOverNewSecretsWithoutARestart) {
   const std::string old_secret = kStripeSecret;
   const std::string new_secret = "whsec_invented_for_tests_only_0002";
-  const auto block = [](const std::vector<std::string>& secrets) { return source_block("stripe", "stripe", secrets); };
-  const auto address = start_gateway(test_config(database().url(), 2, block({old_secret, new_secret})));
+  const auto block = [](const std::vector<std::string>& secrets) {
+    return source_block("stripe", "stripe", secrets);
+  };
+  const auto address =
+      start_gateway(test_config(database().url(), 2, block({old_secret, new_secret})));
   const auto old_provider = test_provider("stripe", old_secret);
   const auto new_provider = test_provider("stripe", new_secret);
   const auto post = [&](const Provider& provider, const std::string& id) {
-    return send(address, signed_request(provider, "stripe", stripe_event(id, "x.y", "{}"), system_now())).status;
+    return send(address,
+                signed_request(provider, "stripe", stripe_event(id, "x.y", "{}"), system_now()))
+        .status;
   };
   EXPECT_EQ(post(*old_provider, "evt_1"), 200);
   EXPECT_EQ(post(*new_provider, "evt_2"), 200);
-  EXPECT_TRUE(app().reload(parse_config(test_config(database().url(), 2, block({new_secret})), "test.toml")));
+  EXPECT_TRUE(app().reload(
+      parse_config(test_config(database().url(), 2, block({new_secret})), "test.toml")));
   EXPECT_EQ(post(*old_provider, "evt_3"), 401);
   EXPECT_EQ(post(*new_provider, "evt_4"), 200);
-  EXPECT_EQ(database().value("SELECT string_agg(secret_index::text, ',' ORDER BY event_id) FROM hookgate.events"), "0,1,0");
+  EXPECT_EQ(
+      database().value(
+          "SELECT string_agg(secret_index::text, ',' ORDER BY event_id) FROM hookgate.events"),
+      "0,1,0");
 }
 
 TEST_F(SourceRulesTest, DoesNotReloadWhenTheSourcesAreOthers) {
   start_gateway();
-  EXPECT_FALSE(app().reload(parse_config(test_config(database().url(), 2, source_block("other", "stripe", {kStripeSecret})), "test.toml")));
+  EXPECT_FALSE(app().reload(parse_config(
+      test_config(database().url(), 2, source_block("other", "stripe", {kStripeSecret})),
+      "test.toml")));
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace {
 using nlohmann::json;
 
 std::string decode_base64(const std::string& text) {
-  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr std::string_view kAlphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string bytes;
   unsigned bits = 0;
   int count = 0;
@@ -30,8 +31,9 @@ std::string decode_base64(const std::string& text) {
 
 // Names of fields that hold an id of the sequence's own world.
 bool is_id_field(const std::string& name) {
-  for (const auto* id : {"id", "payment", "payment_intent", "charge", "latest_charge", "invoice", "order",
-                         "pspReference", "originalReference", "merchantReference", "balance_transaction"}) {
+  for (const auto* id :
+       {"id", "payment", "payment_intent", "charge", "latest_charge", "invoice", "order",
+        "pspReference", "originalReference", "merchantReference", "balance_transaction"}) {
     if (name == id) return true;
   }
   return false;
@@ -41,7 +43,8 @@ void add_suffix(json& value, const std::string& suffix) {
   for (auto& [name, member] : value.items()) {
     if (member.is_structured()) {
       add_suffix(member, suffix);
-    } else if (value.is_object() && member.is_string() && is_id_field(name) && !member.get<std::string>().empty()) {
+    } else if (value.is_object() && member.is_string() && is_id_field(name) &&
+               !member.get<std::string>().empty()) {
       member = member.get<std::string>() + suffix;
     }
   }
@@ -50,7 +53,8 @@ void add_suffix(json& value, const std::string& suffix) {
 json stripe_body(const json& event, const std::string& suffix) {
   auto object = event.at("object");
   if (object.contains("payment")) {
-    if (object.value("object", "") != "payment_intent") object["payment_intent"] = object["payment"];
+    if (object.value("object", "") != "payment_intent")
+      object["payment_intent"] = object["payment"];
     object.erase("payment");
   }
   add_suffix(object, suffix);
@@ -75,8 +79,10 @@ json adyen_body(const json& event, const std::string& suffix) {
   return {{"live", "false"}, {"notificationItems", {{{"NotificationRequestItem", item}}}}};
 }
 
-std::string amount_column(TestDatabase& database, const std::string& id, const std::string& column) {
-  return database.value("SELECT " + column + " FROM hookgate.payments WHERE payment_id = '" + id + "'");
+std::string amount_column(TestDatabase& database, const std::string& id,
+                          const std::string& column) {
+  return database.value("SELECT " + column + " FROM hookgate.payments WHERE payment_id = '" + id +
+                        "'");
 }
 
 }  // namespace
@@ -84,7 +90,8 @@ std::string amount_column(TestDatabase& database, const std::string& id, const s
 std::optional<std::filesystem::path> shared_folder() {
   const char* given = std::getenv("HOOKGATE_SHARED");
   const std::filesystem::path folder =
-      given != nullptr ? std::filesystem::path{given} : std::filesystem::path{HOOKGATE_SOURCE_DIR} / ".." / "shared";
+      given != nullptr ? std::filesystem::path{given}
+                       : std::filesystem::path{HOOKGATE_SOURCE_DIR} / ".." / "shared";
   if (!std::filesystem::exists(folder / "cases" / "open" / "sequences.json")) return std::nullopt;
   return folder;
 }
@@ -114,23 +121,30 @@ InboundRequest AbstractEvents::request(const nlohmann::json& event) const {
 std::string compare_payment(TestDatabase& database, const std::string& payment_id,
                             const nlohmann::json& expected) {
   std::string difference;
-  const auto compare = [&](const std::string& what, const std::string& seen, const std::string& wanted) {
-    if (seen != wanted) difference += payment_id + ": " + what + " is " + seen + ", not " + wanted + "\n";
+  const auto compare = [&](const std::string& what, const std::string& seen,
+                           const std::string& wanted) {
+    if (seen != wanted)
+      difference += payment_id + ": " + what + " is " + seen + ", not " + wanted + "\n";
   };
   if (database.count("hookgate.payments WHERE payment_id = '" + payment_id + "'") != 1) {
     return payment_id + ": there is no such payment (or there are several)\n";
   }
   for (const auto& [name, wanted] : expected.items()) {
-    if (name == "status") compare(name, amount_column(database, payment_id, "status"), wanted.get<std::string>());
+    if (name == "status")
+      compare(name, amount_column(database, payment_id, "status"), wanted.get<std::string>());
     if (name.starts_with("amount_")) {
-      compare(name, amount_column(database, payment_id, name), wanted.is_null() ? "NULL" : wanted.dump());
+      compare(name, amount_column(database, payment_id, name),
+              wanted.is_null() ? "NULL" : wanted.dump());
     }
   }
   std::string flags;
   for (const auto& flag : expected.value("flags", json::array())) {
     flags += (flags.empty() ? "" : ",") + flag.get<std::string>();
   }
-  compare("flags", amount_column(database, payment_id, "array_to_string(ARRAY(SELECT unnest(flags) ORDER BY 1), ',')"), flags);
+  compare("flags",
+          amount_column(database, payment_id,
+                        "array_to_string(ARRAY(SELECT unnest(flags) ORDER BY 1), ',')"),
+          flags);
   return difference;
 }
 

@@ -1,6 +1,3 @@
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -8,6 +5,9 @@
 #include <mutex>
 #include <set>
 #include <thread>
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "dev/private_postgres.h"
@@ -24,21 +24,24 @@ std::string payment_event(int number) {
   const auto n = std::to_string(number);
   return stripe_event("evt_kill_" + n, "payment_intent.succeeded",
                       R"({"id":"pi_kill_)" + n + R"(","object":"payment_intent","amount":)" +
-                          std::to_string(100 + number) + R"(,"amount_received":)" + std::to_string(100 + number) +
+                          std::to_string(100 + number) + R"(,"amount_received":)" +
+                          std::to_string(100 + number) +
                           R"(,"currency":"eur","status":"succeeded"})");
 }
 
 class KillTest : public GatewayTest {
  protected:
   std::filesystem::path write_config(int workers = 4) {
-    const auto file = std::filesystem::temp_directory_path() / ("hookgate-kill-" + std::to_string(::getpid()) + ".toml");
+    const auto file = std::filesystem::temp_directory_path() /
+                      ("hookgate-kill-" + std::to_string(::getpid()) + ".toml");
     std::ofstream{file} << test_config(database().url(), workers);
     return file;
   }
 
-  // Sends events 0..count-1 over `connections` connections; returns those that were acknowledged. Ends
-  // early for a connection whose gateway is gone.
-  std::set<int> replay(const std::string& address, int count, int connections, std::atomic<int>& answered) {
+  // Sends events 0..count-1 over `connections` connections; returns those that were acknowledged.
+  // Ends early for a connection whose gateway is gone.
+  std::set<int> replay(const std::string& address, int count, int connections,
+                       std::atomic<int>& answered) {
     std::set<int> acknowledged;
     std::mutex mutex;
     std::atomic<int> next = 0;
@@ -47,7 +50,8 @@ class KillTest : public GatewayTest {
       threads.emplace_back([&] {
         HttpSession session{address};
         for (int number = next++; number < count; number = next++) {
-          const auto result = session.send(signed_request(*stripe_, "stripe", payment_event(number), system_now()));
+          const auto result =
+              session.send(signed_request(*stripe_, "stripe", payment_event(number), system_now()));
           ++answered;
           if (result.status == 0) return;
           const std::scoped_lock lock{mutex};
@@ -80,7 +84,9 @@ TEST_F(KillTest, LosesNoAcknowledgedEventWhenTheGatewayIsKilledInTheMiddle) {
   ASSERT_GT(acknowledged.size(), 0U);
   ASSERT_LT(acknowledged.size(), static_cast<std::size_t>(kEvents));
   for (const int number : acknowledged) {
-    ASSERT_EQ(database().count("hookgate.events WHERE event_id = 'evt_kill_" + std::to_string(number) + "'"), 1);
+    ASSERT_EQ(database().count("hookgate.events WHERE event_id = 'evt_kill_" +
+                               std::to_string(number) + "'"),
+              1);
     if (number % 10 != 0) continue;  // the whole set is counted below
   }
 
@@ -125,7 +131,8 @@ TEST_F(KillTest, ReadsSecretsAgainOnSighup) {
   const auto deadline = steady_clock::now() + seconds{20};
   int status = 0;
   while (status != 200 && steady_clock::now() < deadline) {
-    status = send(address, signed_request(*provider, "stripe", payment_event(1), system_now())).status;
+    status =
+        send(address, signed_request(*provider, "stripe", payment_event(1), system_now())).status;
   }
   EXPECT_EQ(status, 200);
   EXPECT_EQ(gateway.terminate(), 0);
@@ -142,7 +149,8 @@ TEST_F(KillTest, RefusesToShareAPortAndSaysSo) {
   std::ofstream{second_config} << text;
   GatewayProcess second{{"serve", "--config", second_config}};
   EXPECT_EQ(second.wait(30), 1);
-  EXPECT_NE(second.output().find("cannot listen on " + address), std::string::npos) << second.output();
+  EXPECT_NE(second.output().find("cannot listen on " + address), std::string::npos)
+      << second.output();
   std::filesystem::remove(config);
   std::filesystem::remove(second_config);
 }
@@ -152,7 +160,8 @@ class DatabaseOutageTest : public ::testing::Test {
  protected:
   void SetUp() override {
     PrivatePostgresOptions options;
-    options.data_dir = std::filesystem::temp_directory_path() / ("hookgate-outage-" + std::to_string(::getpid()));
+    options.data_dir =
+        std::filesystem::temp_directory_path() / ("hookgate-outage-" + std::to_string(::getpid()));
     options.durable = false;
     data_dir_ = options.data_dir;
     postgres_ = std::make_unique<PrivatePostgres>(options);

@@ -1,15 +1,15 @@
 #include "gateway_support.h"
 
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
 #include <fcntl.h>
 #include <httplib.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <chrono>
-#include <fstream>
-#include <sstream>
-#include <thread>
 
 #include "config.h"
 #include "providers/registry.h"
@@ -52,7 +52,8 @@ HttpResult send_with(httplib::Client& client, const InboundRequest& request) {
     }
   }
   if (request.method == "GET") return result_of(client.Get(request.target.c_str(), headers));
-  return result_of(client.Post(request.target.c_str(), headers, request.body, content_type.c_str()));
+  return result_of(
+      client.Post(request.target.c_str(), headers, request.body, content_type.c_str()));
 }
 
 }  // namespace
@@ -75,7 +76,9 @@ struct HttpSession::Impl {
 
 HttpSession::HttpSession(const std::string& address) : impl_(std::make_unique<Impl>(address)) {}
 HttpSession::~HttpSession() = default;
-HttpResult HttpSession::send(const InboundRequest& request) { return send_with(impl_->client, request); }
+HttpResult HttpSession::send(const InboundRequest& request) {
+  return send_with(impl_->client, request);
+}
 
 HttpResult send(const std::string& address, const InboundRequest& request, int timeout_s) {
   httplib::Client client{"http://" + address};
@@ -88,15 +91,17 @@ std::string source_block(const std::string& name, const std::string& provider,
                          const std::vector<std::string>& secrets, const std::string& more) {
   std::string list;
   for (const auto& secret : secrets) list += (list.empty() ? "\"" : ", \"") + secret + "\"";
-  return "[[source]]\nname = \"" + name + "\"\nprovider = \"" + provider + "\"\nsecrets = [" + list +
-         "]\nhandlers = [\"payments\"]\n" + more + "\n";
+  return "[[source]]\nname = \"" + name + "\"\nprovider = \"" + provider + "\"\nsecrets = [" +
+         list + "]\nhandlers = [\"payments\"]\n" + more + "\n";
 }
 
 std::string test_config(const Secret& url, int workers, const std::string& more) {
   std::string url_text;
-  for (const char c : url.reveal()) url_text += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
-  return "[server]\nlisten = \"127.0.0.1:0\"\n[admin]\nlisten = \"127.0.0.1:0\"\n[database]\nurl = \"" + url_text +
-         "\"\n[workers]\ncount = " + std::to_string(workers) +
+  for (const char c : url.reveal())
+    url_text += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
+  return "[server]\nlisten = \"127.0.0.1:0\"\n[admin]\nlisten = \"127.0.0.1:0\"\n[database]\nurl = "
+         "\"" +
+         url_text + "\"\n[workers]\ncount = " + std::to_string(workers) +
          "\n[[handler]]\nname = \"payments\"\nkind = \"payments\"\n" +
          (more.empty() ? source_block("stripe", "stripe", {kStripeSecret}) +
                              source_block("adyen", "adyen", {kAdyenKey}) +
@@ -105,13 +110,16 @@ std::string test_config(const Secret& url, int workers, const std::string& more)
 }
 
 Outcome CountingHandler::handle(const Event& event, HandlerContext& context) {
-  context.sql().execute("INSERT INTO public.effects (source, event_id, event_type, subject) VALUES ($1, $2, $3, $4)",
-                        {event.source, event.event_id, event.event_type, event.subject});
+  context.sql().execute(
+      "INSERT INTO public.effects (source, event_id, event_type, subject) VALUES ($1, $2, $3, $4)",
+      {event.source, event.event_id, event.event_type, event.subject});
   return Done{};
 }
 
 void CountingHandler::create_table(TestDatabase& database) {
-  database.execute("CREATE TABLE IF NOT EXISTS public.effects (source text, event_id text, event_type text, subject text)");
+  database.execute(
+      "CREATE TABLE IF NOT EXISTS public.effects (source text, event_id text, event_type text, "
+      "subject text)");
 }
 
 void GatewayTest::SetUp() {
@@ -136,17 +144,21 @@ std::string GatewayTest::start_gateway(const std::string& config_text) {
   return apps_.back()->public_address();
 }
 
-void GatewayTest::stop_gateways() { apps_.clear(); }
-
-void GatewayTest::drain(int limit_s) {
-  EXPECT_TRUE(eventually([&] { return database().count("hookgate.events WHERE status = 'pending'") == 0; },
-                         seconds{limit_s}))
-      << database().value("SELECT string_agg(event_id || ' ' || coalesce(last_error, ''), '; ') FROM "
-                          "hookgate.events WHERE status = 'pending'");
+void GatewayTest::stop_gateways() {
+  apps_.clear();
 }
 
-InboundRequest signed_request(const Provider& provider, const std::string& source, const std::string& body,
-                              SystemTime now) {
+void GatewayTest::drain(int limit_s) {
+  EXPECT_TRUE(
+      eventually([&] { return database().count("hookgate.events WHERE status = 'pending'") == 0; },
+                 seconds{limit_s}))
+      << database().value(
+             "SELECT string_agg(event_id || ' ' || coalesce(last_error, ''), '; ') FROM "
+             "hookgate.events WHERE status = 'pending'");
+}
+
+InboundRequest signed_request(const Provider& provider, const std::string& source,
+                              const std::string& body, SystemTime now) {
   InboundRequest request;
   request.method = "POST";
   request.target = "/webhooks/" + source;
@@ -162,8 +174,8 @@ std::unique_ptr<Provider> test_provider(const std::string& name, const std::stri
   return make_provider(name, settings);
 }
 
-std::string stripe_event(const std::string& id, const std::string& type, const std::string& object_json,
-                         long long created) {
+std::string stripe_event(const std::string& id, const std::string& type,
+                         const std::string& object_json, long long created) {
   return R"({"id":")" + id + R"(","object":"event","api_version":"2024-06-20","created":)" +
          std::to_string(created) + R"(,"livemode":false,"pending_webhooks":1,"type":")" + type +
          R"(","data":{"object":)" + object_json + "}}";
@@ -213,7 +225,8 @@ std::string GatewayProcess::public_address() {
         const auto text = output();
         const auto at = text.find(kMark);
         const auto end = at == std::string::npos ? at : text.find('\n', at);
-        if (end != std::string::npos) address = text.substr(at + kMark.size(), end - at - kMark.size());
+        if (end != std::string::npos)
+          address = text.substr(at + kMark.size(), end - at - kMark.size());
         return !address.empty() || !is_running();
       },
       seconds{60});
@@ -244,7 +257,9 @@ void GatewayProcess::kill_now() {
   wait(10);
 }
 
-void GatewayProcess::hang_up() { ::kill(pid_, SIGHUP); }
+void GatewayProcess::hang_up() {
+  ::kill(pid_, SIGHUP);
+}
 
 int GatewayProcess::terminate() {
   ::kill(pid_, SIGTERM);

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <gtest/gtest.h>
-#include <sys/types.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/types.h>
 
 #include "app.h"
 #include "domain/http_message.h"
@@ -18,7 +18,8 @@ namespace hookgate {
 
 // Invented; the tests' own.
 inline constexpr auto kStripeSecret = "whsec_invented_for_tests_only_0001";
-inline constexpr auto kAdyenKey = "A1B2C3D4E5F60718293A4B5C6D7E8F90112233445566778899AABBCCDDEEFF00";
+inline constexpr auto kAdyenKey =
+    "A1B2C3D4E5F60718293A4B5C6D7E8F90112233445566778899AABBCCDDEEFF00";
 inline constexpr auto kStandardSecret = "whsec_aW52ZW50ZWQtZm9yLXRlc3RzLW9ubHktMDAwMQ==";
 
 struct HttpResult {
@@ -43,15 +44,16 @@ class HttpSession {
   std::unique_ptr<Impl> impl_;
 };
 
-// The configuration most tests use: sources stripe, adyen, standard with the secrets above, ledger on.
-// `url` as for [database]; `workers` threads.
+// The configuration most tests use: sources stripe, adyen, standard with the secrets above, ledger
+// on. `url` as for [database]; `workers` threads.
 std::string test_config(const Secret& url, int workers = 4, const std::string& more = "");
 
 // A source block.
 std::string source_block(const std::string& name, const std::string& provider,
                          const std::vector<std::string>& secrets, const std::string& more = "");
 
-// Counts, outside the ledger, how often the effect of an event happened: one row in public.effects a run.
+// Counts, outside the ledger, how often the effect of an event happened: one row in public.effects
+// a run.
 class CountingHandler final : public Handler {
  public:
   std::string_view name() const override { return "counting"; }
@@ -74,7 +76,9 @@ class GatewayTest : public ::testing::Test {
   TestDatabase& database() { return *database_; }
   // Waits until no event is waiting or running; fails the test after `limit_s`.
   void drain(int limit_s = 60);
-  std::int64_t effects(const std::string& where = "true") { return database().count("effects WHERE " + where); }
+  std::int64_t effects(const std::string& where = "true") {
+    return database().count("effects WHERE " + where);
+  }
   void set_clock(long long unix_seconds) { clock_seconds_ = unix_seconds; }
 
  private:
@@ -84,12 +88,12 @@ class GatewayTest : public ::testing::Test {
 };
 
 // A signed POST of `body` to /webhooks/{source}.
-InboundRequest signed_request(const Provider& provider, const std::string& source, const std::string& body,
-                              SystemTime now);
+InboundRequest signed_request(const Provider& provider, const std::string& source,
+                              const std::string& body, SystemTime now);
 std::unique_ptr<Provider> test_provider(const std::string& name, const std::string& secret);
 
-std::string stripe_event(const std::string& id, const std::string& type, const std::string& object_json,
-                         long long created = 1767225600);
+std::string stripe_event(const std::string& id, const std::string& type,
+                         const std::string& object_json, long long created = 1767225600);
 
 // The built program as a process of its own.
 class GatewayProcess {
@@ -98,9 +102,9 @@ class GatewayProcess {
   ~GatewayProcess();  // kills it if it still runs
   // The address after "listening on "; fails the test when none comes.
   std::string public_address();
-  void kill_now();            // SIGKILL
-  int terminate();            // SIGTERM; its exit code
-  void hang_up();             // SIGHUP
+  void kill_now();  // SIGKILL
+  int terminate();  // SIGTERM; its exit code
+  void hang_up();   // SIGHUP
   bool is_running();
   // Waits for its end; its exit code, or -1 after `limit_s`.
   int wait(int limit_s);

@@ -10,8 +10,8 @@ class OnceTest : public GatewayTest {
  protected:
   std::unique_ptr<Provider> stripe_ = test_provider("stripe", kStripeSecret);
 
-  std::vector<HttpResult> send_at_once(const std::vector<std::string>& addresses, const InboundRequest& request,
-                                       int copies) {
+  std::vector<HttpResult> send_at_once(const std::vector<std::string>& addresses,
+                                       const InboundRequest& request, int copies) {
     std::vector<HttpResult> results(static_cast<std::size_t>(copies));
     std::atomic<int> ready = 0;
     std::vector<std::thread> threads;
@@ -28,19 +28,26 @@ class OnceTest : public GatewayTest {
   }
 
   void expect_one_winner(const std::vector<HttpResult>& results) {
-    EXPECT_TRUE(std::ranges::all_of(results, [](const HttpResult& result) { return result.status == 200; }));
-    EXPECT_EQ(std::ranges::count_if(results, [](const HttpResult& r) { return r.header("Idempotent-Replayed").empty(); }), 1);
+    EXPECT_TRUE(std::ranges::all_of(results,
+                                    [](const HttpResult& result) { return result.status == 200; }));
+    EXPECT_EQ(
+        std::ranges::count_if(
+            results, [](const HttpResult& r) { return r.header("Idempotent-Replayed").empty(); }),
+        1);
     drain();
     EXPECT_EQ(database().count("hookgate.events"), 1);
-    EXPECT_EQ(database().value("SELECT deliveries FROM hookgate.events"), std::to_string(results.size()));
+    EXPECT_EQ(database().value("SELECT deliveries FROM hookgate.events"),
+              std::to_string(results.size()));
     EXPECT_EQ(effects(), 1);
   }
 
   InboundRequest a_request() {
-    return signed_request(*stripe_, "stripe",
-                          stripe_event("evt_1", "payment_intent.succeeded",
-                                       R"({"id":"pi_1","object":"payment_intent","amount":1000,"amount_received":1000,"currency":"eur","status":"succeeded"})"),
-                          system_now());
+    return signed_request(
+        *stripe_, "stripe",
+        stripe_event(
+            "evt_1", "payment_intent.succeeded",
+            R"({"id":"pi_1","object":"payment_intent","amount":1000,"amount_received":1000,"currency":"eur","status":"succeeded"})"),
+        system_now());
   }
 };
 

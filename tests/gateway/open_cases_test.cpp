@@ -12,9 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-// Runs the shared cases of faults that others had, one file a case, through a running gateway. Steps that
-// the file names in words only have a function of their own below. `kill9` is a stop in this process;
-// the real kill -9 is in faults_test.cpp.
+// Runs the shared cases of faults that others had, one file a case, through a running gateway.
+// Steps that the file names in words only have a function of their own below. `kill9` is a stop in
+// this process; the real kill -9 is in faults_test.cpp.
 class OpenCasesTest : public GatewayTest {
  protected:
   void load(const std::string& id) {
@@ -36,7 +36,9 @@ class OpenCasesTest : public GatewayTest {
   std::string sources(const json& secret, const std::string& more = "") const {
     std::string blocks;
     const auto provider_of = [](const std::string& name) {
-      return name.starts_with("stripe") ? "stripe" : name.starts_with("adyen") ? "adyen" : "standard-webhooks";
+      return name.starts_with("stripe")  ? "stripe"
+             : name.starts_with("adyen") ? "adyen"
+                                         : "standard-webhooks";
     };
     if (secret.is_object()) {
       for (const auto& [name, value] : secret.items()) {
@@ -68,7 +70,8 @@ class OpenCasesTest : public GatewayTest {
       drain();
       const auto effects_before = effects();
       const auto answer = send(address, case_request(requests[i]));
-      if (expectations.contains("all_requests")) expect_status(expectations["all_requests"], answer.status, what);
+      if (expectations.contains("all_requests"))
+        expect_status(expectations["all_requests"], answer.status, what);
       if (!expectations.contains("per_request")) continue;
       const auto& wanted = expectations["per_request"][i];
       expect_status(wanted, answer.status, what);
@@ -89,15 +92,18 @@ class OpenCasesTest : public GatewayTest {
   }
 
   void check_bytes(const json& requests) {
-    for (const auto& row : database().execute("SELECT encode(body, 'base64') FROM hookgate.event_bodies").rows) {
+    for (const auto& row :
+         database().execute("SELECT encode(body, 'base64') FROM hookgate.event_bodies").rows) {
       auto text = *row[0];
       std::erase(text, '\n');
-      EXPECT_TRUE(std::ranges::any_of(requests, [&](const json& one) { return one.at("body_base64") == text; }));
+      EXPECT_TRUE(std::ranges::any_of(
+          requests, [&](const json& one) { return one.at("body_base64") == text; }));
     }
   }
 
   void check_payment(const json& wanted, const std::string& suffix = "") {
-    const auto id = database().value("SELECT min(payment_id) FROM hookgate.payments WHERE payment_id LIKE '%" + suffix + "'");
+    const auto id = database().value(
+        "SELECT min(payment_id) FROM hookgate.payments WHERE payment_id LIKE '%" + suffix + "'");
     EXPECT_EQ(compare_payment(database(), id, wanted), "");
   }
 
@@ -121,8 +127,11 @@ class OpenCasesTest : public GatewayTest {
     std::iota(order.begin(), order.end(), std::size_t{0});
     do {
       stop_gateways();
-      database().execute("TRUNCATE hookgate.events, hookgate.event_bodies, hookgate.conflicts, hookgate.revisions");
-      database().execute("TRUNCATE hookgate.payments, hookgate.payment_facts, hookgate.payment_milestones");
+      database().execute(
+          "TRUNCATE hookgate.events, hookgate.event_bodies, hookgate.conflicts, "
+          "hookgate.revisions");
+      database().execute(
+          "TRUNCATE hookgate.payments, hookgate.payment_facts, hookgate.payment_milestones");
       const auto address = start();
       for (const auto position : order) {
         EXPECT_EQ(send(address, case_request(given()["requests"][position])).status, 200);
@@ -139,19 +148,25 @@ class OpenCasesTest : public GatewayTest {
 
   // "amount_captured": 1000 before the sequence, as an event.
   static json precondition(const json& first_object, int amount) {
-    const auto payment = first_object.contains("payment_intent") ? first_object["payment_intent"] : first_object["id"];
+    const auto payment = first_object.contains("payment_intent") ? first_object["payment_intent"]
+                                                                 : first_object["id"];
     return {{"event_id", "evt_before_" + payment.get<std::string>()},
             {"type", "payment_intent.succeeded"},
             {"created", 1699990000},
             {"object",
-             {{"id", payment}, {"object", "payment_intent"}, {"amount", amount}, {"amount_received", amount},
-              {"currency", "eur"}, {"status", "succeeded"}}}};
+             {{"id", payment},
+              {"object", "payment_intent"},
+              {"amount", amount},
+              {"amount_received", amount},
+              {"currency", "eur"},
+              {"status", "succeeded"}}}};
   }
 
   json events_with_precondition() const {
     json events = json::array();
     if (given().contains("precondition") && given()["precondition"].contains("amount_captured")) {
-      events.push_back(precondition(given()["sequence"][0]["object"], given()["precondition"]["amount_captured"]));
+      events.push_back(precondition(given()["sequence"][0]["object"],
+                                    given()["precondition"]["amount_captured"]));
     }
     for (const auto& event : given().at("sequence")) events.push_back(event);
     return events;
@@ -169,7 +184,8 @@ class OpenCasesTest : public GatewayTest {
       for (const auto position : order) {
         auto request = maker.request(events[position]);
         if (in_parallel) {
-          threads.emplace_back([&address, request] { EXPECT_EQ(send(address, request).status, 200); });
+          threads.emplace_back(
+              [&address, request] { EXPECT_EQ(send(address, request).status, 200); });
         } else {
           EXPECT_EQ(send(address, request).status, 200);
         }
@@ -178,7 +194,8 @@ class OpenCasesTest : public GatewayTest {
       if (!std::ranges::next_permutation(order).found) std::ranges::sort(order);
     }
     drain();
-    for (int n = 0; n < repetitions; ++n) check_payment(expect().at("payment"), "\\_" + std::to_string(n));
+    for (int n = 0; n < repetitions; ++n)
+      check_payment(expect().at("payment"), "\\_" + std::to_string(n));
   }
 
   static int factorial(std::size_t n) { return n < 2 ? 1 : static_cast<int>(n) * factorial(n - 1); }
@@ -230,7 +247,8 @@ TEST_F(OpenCasesTest, ADY005TheKeyIsHex) {
       EXPECT_THROW(parse_config(text, "case.toml"), ConfigError) << "variant " << i + 1;
       continue;
     }
-    expect_status(wanted, send(start_gateway(text), case_request(given()["requests"][0])).status, "variant");
+    expect_status(wanted, send(start_gateway(text), case_request(given()["requests"][0])).status,
+                  "variant");
   }
 }
 
@@ -248,7 +266,8 @@ TEST_F(OpenCasesTest, ADY011OtherTypes) {
   }
   // The fifth is the greatest 64-bit amount: taken exactly. The last is a refused payment.
   EXPECT_EQ(database().count("hookgate.payments WHERE amount_authorized = 9223372036854775807"), 1);
-  EXPECT_EQ(database().count("hookgate.payments WHERE status = 'failed' AND amount_captured = 0"), 1);
+  EXPECT_EQ(database().count("hookgate.payments WHERE status = 'failed' AND amount_captured = 0"),
+            1);
 }
 
 TEST_F(OpenCasesTest, SIG006ATestEventOnALiveSource) {
@@ -260,8 +279,9 @@ TEST_F(OpenCasesTest, SIG011OnePrefixTwoMeanings) {
   load("SIG-011");
   if (!is_loaded()) return;
   const auto secret = given()["secret"].get<std::string>();
-  const auto address = start_gateway(config(source_block("stripe", "stripe", {secret}) +
-                                            source_block("standard", "standard-webhooks", {secret})));
+  const auto address =
+      start_gateway(config(source_block("stripe", "stripe", {secret}) +
+                           source_block("standard", "standard-webhooks", {secret})));
   send_requests(address, given()["requests"], expect());
 }
 
@@ -272,7 +292,8 @@ TEST_F(OpenCasesTest, SIG016RotationWithoutARestart) {
   send_requests(address, given()["requests"], expect());
   auto secrets = secrets_of(given()["secret"]);
   secrets.erase(secrets.begin());
-  ASSERT_TRUE(app().reload(parse_config(config(source_block("adyen", "adyen", secrets)), "case.toml")));
+  ASSERT_TRUE(
+      app().reload(parse_config(config(source_block("adyen", "adyen", secrets)), "case.toml")));
   send_requests(address, given()["after"], {{"per_request", expect()["after"]}});
 }
 
@@ -283,7 +304,9 @@ TEST_F(OpenCasesTest, DUP001FiftyCopiesAtOnce) {
   const auto request = case_request(given()["fault_script"][1]["request"]);
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < 50; ++i) {
-    threads.emplace_back([&, i] { expect_status(expect()["all_requests"], send(addresses[i % 2], request).status, "copy"); });
+    threads.emplace_back([&, i] {
+      expect_status(expect()["all_requests"], send(addresses[i % 2], request).status, "copy");
+    });
   }
   for (auto& thread : threads) thread.join();
   check_totals();
@@ -309,7 +332,8 @@ TEST_F(OpenCasesTest, DUP003OnePaymentThreeIdsAtTheSameTime) {
   constexpr int kRepetitions = 200;
   run_sequence(true, kRepetitions);
   EXPECT_EQ(database().count("hookgate.payments"), kRepetitions);
-  EXPECT_EQ(database().count("hookgate.payment_milestones WHERE milestone = 'captured'"), kRepetitions);
+  EXPECT_EQ(database().count("hookgate.payment_milestones WHERE milestone = 'captured'"),
+            kRepetitions);
 }
 
 TEST_F(OpenCasesTest, DUP005AnAdyenDuplicateWithOtherDetails) {
@@ -351,7 +375,8 @@ TEST_F(OpenCasesTest, DUP014TwoEventsAboutOneRefundAtOnce) {
   constexpr int kRepetitions = 200;
   run_sequence(true, kRepetitions);
   EXPECT_EQ(database().count("hookgate.payment_facts WHERE kind = 'refund'"), kRepetitions);
-  EXPECT_EQ(database().count("hookgate.payment_milestones WHERE milestone = 'refunded'"), kRepetitions);
+  EXPECT_EQ(database().count("hookgate.payment_milestones WHERE milestone = 'refunded'"),
+            kRepetitions);
 }
 
 TEST_F(OpenCasesTest, DUP017AHarmlessDifferenceAndARealConflict) {
@@ -416,7 +441,8 @@ TEST_F(OpenCasesTest, ORD019MinorUnits) {
   if (!is_loaded()) return;
   for (std::size_t i = 0; i < given()["items"].size(); ++i) {
     const auto& item = given()["items"][i];
-    EXPECT_EQ(decimal_amount(item[0].get<std::string>(), item[1].get<std::string>(), item[2].get<std::int64_t>()),
+    EXPECT_EQ(decimal_amount(item[0].get<std::string>(), item[1].get<std::string>(),
+                             item[2].get<std::int64_t>()),
               expect()["decimal_shown"][i].get<std::string>())
         << item;
   }
@@ -426,17 +452,24 @@ TEST_F(OpenCasesTest, ORD020TheRefundToldByOneTypeOnly) {
   load("ORD-020");
   if (!is_loaded()) return;
   const auto address = start();
-  const json refund{{"id", "re_1"}, {"object", "refund"}, {"charge", "ch_1"}, {"payment_intent", "pi_1"},
-                    {"amount", 1000}, {"currency", "eur"}, {"status", "succeeded"}};
-  const json charge{{"id", "ch_1"}, {"object", "charge"}, {"payment_intent", "pi_1"}, {"amount", 1000},
-                    {"amount_captured", 1000}, {"amount_refunded", 1000}, {"captured", true}, {"currency", "eur"}};
+  const json refund{
+      {"id", "re_1"},   {"object", "refund"}, {"charge", "ch_1"},     {"payment_intent", "pi_1"},
+      {"amount", 1000}, {"currency", "eur"},  {"status", "succeeded"}};
+  const json charge{{"id", "ch_1"},     {"object", "charge"},      {"payment_intent", "pi_1"},
+                    {"amount", 1000},   {"amount_captured", 1000}, {"amount_refunded", 1000},
+                    {"captured", true}, {"currency", "eur"}};
   const auto event = [](const std::string& type, const json& object) {
-    return json{{"event_id", "evt_" + type}, {"type", type}, {"created", 1699995000}, {"object", object}};
+    return json{
+        {"event_id", "evt_" + type}, {"type", type}, {"created", 1699995000}, {"object", object}};
   };
   const std::vector<json> told{event("charge.refunded", charge), event("refund.created", refund),
-                               event("refund.updated", refund), event("charge.refund.updated", refund)};
+                               event("refund.updated", refund),
+                               event("charge.refund.updated", refund)};
   const json before{{"id", "pi_1"}, {"object", "payment_intent"}};
-  std::vector<std::vector<json>> variants{{told[0]}, {told[1]}, {told[2]}, {told[3]},
+  std::vector<std::vector<json>> variants{{told[0]},
+                                          {told[1]},
+                                          {told[2]},
+                                          {told[3]},
                                           {told[0], told[1], told[2], told[3]},
                                           {told[3], told[2], told[1], told[0]},
                                           {told[2], told[0], told[3], told[1]}};
@@ -455,14 +488,15 @@ TEST_F(OpenCasesTest, ORD020TheRefundToldByOneTypeOnly) {
 TEST(OpenCasesCoverageTest, NamesEveryCaseOfTheKindsItIsFor) {
   const auto shared = shared_folder();
   if (!shared) GTEST_SKIP() << "the shared cases are not here";
-  const std::set<std::string> kinds{"signature", "adyen_hmac", "dedup", "ordering", "state",
+  const std::set<std::string> kinds{"signature", "adyen_hmac", "dedup",    "ordering", "state",
                                     "disputes",  "amounts",    "encoding", "race"};
   std::set<std::string> tests;
   const auto& unit = *::testing::UnitTest::GetInstance();
   for (int i = 0; i < unit.total_test_suite_count(); ++i) {
     const auto& suite = *unit.GetTestSuite(i);
     if (std::string{suite.name()} != "OpenCasesTest") continue;
-    for (int n = 0; n < suite.total_test_count(); ++n) tests.insert(std::string{suite.GetTestInfo(n)->name()}.substr(0, 6));
+    for (int n = 0; n < suite.total_test_count(); ++n)
+      tests.insert(std::string{suite.GetTestInfo(n)->name()}.substr(0, 6));
   }
   for (const auto& file : std::filesystem::directory_iterator(*shared / "cases/open")) {
     if (file.path().extension() != ".json" || file.path().stem() == "sequences") continue;

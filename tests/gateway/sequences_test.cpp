@@ -11,11 +11,12 @@ namespace {
 using nlohmann::json;
 
 // Every order of arrival of a sequence, each under ids of its own, through one running gateway with
-// several workers; every event is sent again at a random place. (The pure fold is tested over all orders
-// in tests/handlers; here the same runs through HTTP, the store, the workers and SQL.)
+// several workers; every event is sent again at a random place. (The pure fold is tested over all
+// orders in tests/handlers; here the same runs through HTTP, the store, the workers and SQL.)
 class SequencesTest : public GatewayTest, public ::testing::WithParamInterface<std::string> {
  protected:
-  static constexpr std::size_t kOrdersMax = 130;  // all orders of up to five events, a sample of more
+  static constexpr std::size_t kOrdersMax =
+      130;  // all orders of up to five events, a sample of more
 
   static std::vector<std::vector<std::size_t>> orders(std::size_t events) {
     std::vector<std::size_t> order(events);
@@ -46,12 +47,14 @@ class SequencesTest : public GatewayTest, public ::testing::WithParamInterface<s
       senders.emplace_back([&] {
         HttpSession session{address};
         for (auto n = next++; n < all.size(); n = next++) {
-          AbstractEvents abstract{sequence.at("provider"), "", "_" + std::to_string(n), system_now()};
+          AbstractEvents abstract{sequence.at("provider"), "", "_" + std::to_string(n),
+                                  system_now()};
           abstract.secret = abstract.provider == "adyen" ? kAdyenKey : kStripeSecret;
           auto order = all[n];
           std::mt19937 random{static_cast<unsigned>(n)};
           for (std::size_t copy = 0; copy < all[n].size(); ++copy) {
-            order.insert(order.begin() + static_cast<std::ptrdiff_t>(random() % (order.size() + 1)), copy);
+            order.insert(order.begin() + static_cast<std::ptrdiff_t>(random() % (order.size() + 1)),
+                         copy);
           }
           for (const auto position : order) {
             EXPECT_EQ(session.send(abstract.request(events[position])).status, 200);
@@ -74,7 +77,8 @@ TEST_P(SequencesTest, EndsTheSameInEveryOrder) {
   ASSERT_FALSE(sequence.is_null());
   const auto capture = sequence.at("config").value("capture", "manual");
   auto config = test_config(database().url(), 4);
-  config.replace(config.find("kind = \"payments\""), 17, "kind = \"payments\"\ncapture = \"" + capture + "\"");
+  config.replace(config.find("kind = \"payments\""), 17,
+                 "kind = \"payments\"\ncapture = \"" + capture + "\"");
   const auto address = start_gateway(config);
   send_all(address, sequence);
   drain(120);
@@ -92,9 +96,11 @@ TEST_P(SequencesTest, EndsTheSameInEveryOrder) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shared, SequencesTest,
-                         ::testing::Values("SEQ-01", "SEQ-02", "SEQ-03", "SEQ-04", "SEQ-05", "SEQ-06", "SEQ-07",
-                                           "SEQ-08", "SEQ-09", "SEQ-10", "SEQ-11", "SEQ-12", "SEQ-13", "SEQ-14",
-                                           "SEQ-15", "SEQ-16", "SEQ-17", "SEQ-18", "SEQ-19", "SEQ-20", "SEQ-21"),
+                         ::testing::Values("SEQ-01", "SEQ-02", "SEQ-03", "SEQ-04", "SEQ-05",
+                                           "SEQ-06", "SEQ-07", "SEQ-08", "SEQ-09", "SEQ-10",
+                                           "SEQ-11", "SEQ-12", "SEQ-13", "SEQ-14", "SEQ-15",
+                                           "SEQ-16", "SEQ-17", "SEQ-18", "SEQ-19", "SEQ-20",
+                                           "SEQ-21"),
                          [](const auto& sequence) { return "SEQ_" + sequence.param.substr(4); });
 
 }  // namespace

@@ -67,30 +67,50 @@ bool is_ignored(const std::string& provider, const std::string& body) {
 }
 
 TEST(ExtractionTest, LeavesTypesThatAreNotItsOwnAlone) {
-  EXPECT_TRUE(is_ignored("stripe", R"({"type":"shiny.thing.created","data":{"object":{"id":"x"}}})"));
-  EXPECT_TRUE(is_ignored("stripe", R"({"type":"invoice.paid","data":{"object":{"id":"in_1","payment_intent":"pi_1","amount_paid":5}}})"));
-  EXPECT_TRUE(is_ignored("adyen", R"({"notificationItems":[{"NotificationRequestItem":{"eventCode":"REPORT_AVAILABLE","pspReference":"r.csv"}}]})"));
+  EXPECT_TRUE(
+      is_ignored("stripe", R"({"type":"shiny.thing.created","data":{"object":{"id":"x"}}})"));
+  EXPECT_TRUE(is_ignored(
+      "stripe",
+      R"({"type":"invoice.paid","data":{"object":{"id":"in_1","payment_intent":"pi_1","amount_paid":5}}})"));
+  EXPECT_TRUE(is_ignored(
+      "adyen",
+      R"({"notificationItems":[{"NotificationRequestItem":{"eventCode":"REPORT_AVAILABLE","pspReference":"r.csv"}}]})"));
   EXPECT_TRUE(is_ignored("standard-webhooks", "{}"));
 }
 
 TEST(ExtractionTest, SaysWhatIsMissingInsteadOfGuessing) {
-  EXPECT_TRUE(is_unreadable("stripe", R"({"type":"charge.succeeded","data":{"object":{"id":"ch_1"}}})"));
-  EXPECT_TRUE(is_unreadable("stripe", R"({"type":"charge.succeeded","data":{"object":{"id":"ch_1","amount":"100"}}})"));
-  EXPECT_TRUE(is_unreadable("stripe", R"({"type":"charge.succeeded","data":{"object":{"amount":100}}})"));
-  EXPECT_TRUE(is_unreadable("stripe", R"({"type":"refund.created","data":{"object":{"id":"re_1","amount":100}}})"));
-  EXPECT_TRUE(is_unreadable("stripe", R"({"type":"payment_intent.succeeded","data":{"object":{"id":"pi_1","amount":1.5}}})"));
-  EXPECT_TRUE(is_unreadable("stripe", R"({"type":"payment_intent.succeeded","data":{"object":{"id":"pi_1","amount":92233720368547758080}}})"));
-  EXPECT_TRUE(is_unreadable("adyen", R"({"notificationItems":[{"NotificationRequestItem":{"eventCode":"CAPTURE","pspReference":"C","amount":{"value":5}}}]})"));
+  EXPECT_TRUE(
+      is_unreadable("stripe", R"({"type":"charge.succeeded","data":{"object":{"id":"ch_1"}}})"));
+  EXPECT_TRUE(is_unreadable(
+      "stripe", R"({"type":"charge.succeeded","data":{"object":{"id":"ch_1","amount":"100"}}})"));
+  EXPECT_TRUE(
+      is_unreadable("stripe", R"({"type":"charge.succeeded","data":{"object":{"amount":100}}})"));
+  EXPECT_TRUE(is_unreadable(
+      "stripe", R"({"type":"refund.created","data":{"object":{"id":"re_1","amount":100}}})"));
+  EXPECT_TRUE(is_unreadable(
+      "stripe",
+      R"({"type":"payment_intent.succeeded","data":{"object":{"id":"pi_1","amount":1.5}}})"));
+  EXPECT_TRUE(is_unreadable(
+      "stripe",
+      R"({"type":"payment_intent.succeeded","data":{"object":{"id":"pi_1","amount":92233720368547758080}}})"));
+  EXPECT_TRUE(is_unreadable(
+      "adyen",
+      R"({"notificationItems":[{"NotificationRequestItem":{"eventCode":"CAPTURE","pspReference":"C","amount":{"value":5}}}]})"));
 }
 
 TEST(ExtractionTest, TakesAnExpandedObjectForItsId) {
-  const auto extraction = extract("stripe", R"({"type":"charge.succeeded","data":{"object":{"id":"ch_1","amount":1,"payment_intent":{"id":"pi_1"}}}})", 0);
+  const auto extraction = extract(
+      "stripe",
+      R"({"type":"charge.succeeded","data":{"object":{"id":"ch_1","amount":1,"payment_intent":{"id":"pi_1"}}}})",
+      0);
   EXPECT_EQ(std::get<Extracted>(extraction).updates.at(0).payment, "pi_1");
 }
 
 TEST(ExtractionTest, TakesTheRefundsInsideACharge) {
   const auto extraction = extract(
-      "stripe", R"({"type":"charge.refunded","data":{"object":{"id":"ch_1","amount":9,"payment_intent":"pi_1","refunds":{"data":[{"id":"re_1","amount":4,"status":"succeeded"}]}}}})", 0);
+      "stripe",
+      R"({"type":"charge.refunded","data":{"object":{"id":"ch_1","amount":9,"payment_intent":"pi_1","refunds":{"data":[{"id":"re_1","amount":4,"status":"succeeded"}]}}}})",
+      0);
   const auto& updates = std::get<Extracted>(extraction).updates;
   ASSERT_EQ(updates.size(), 2U);
   EXPECT_EQ(updates[1].fact.id, "re_1");

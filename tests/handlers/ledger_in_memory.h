@@ -31,7 +31,9 @@ class MemoryFactBook final : public FactBook {
   std::string payment_of_charge(const std::string& charge) override {
     std::string known;
     for (const auto& [key, entry] : facts_) {
-      const bool is_of_charge = (entry.fact.kind == fact_kind::kCharge && entry.fact.id == charge) || entry.fact.parent == charge;
+      const bool is_of_charge =
+          (entry.fact.kind == fact_kind::kCharge && entry.fact.id == charge) ||
+          entry.fact.parent == charge;
       if (!is_of_charge || entry.payment.empty()) continue;
       if (known.empty() || known == charge) known = entry.payment;
     }
@@ -44,7 +46,8 @@ class MemoryFactBook final : public FactBook {
   }
   void adopt_dispute(const std::string& payment) override {
     for (auto& [key, entry] : facts_) {
-      const bool is_it = entry.fact.kind == fact_kind::kDispute && entry.fact.id == payment && entry.fact.parent.empty();
+      const bool is_it = entry.fact.kind == fact_kind::kDispute && entry.fact.id == payment &&
+                         entry.fact.parent.empty();
       if (is_it && entry.payment.empty()) entry.payment = payment;
     }
   }
@@ -60,7 +63,8 @@ class MemoryFactBook final : public FactBook {
 
 class LedgerInMemory {
  public:
-  LedgerInMemory(std::string provider, FoldSettings settings) : provider_(std::move(provider)), settings_(settings) {}
+  LedgerInMemory(std::string provider, FoldSettings settings)
+      : provider_(std::move(provider)), settings_(settings) {}
 
   // Takes one event's JSON (a Stripe event, an Adyen item in its envelope).
   void take(const std::string& body) {
@@ -85,14 +89,18 @@ class LedgerInMemory {
   std::map<std::string, PaymentState> payments_;
 };
 
-// "pi_1 captured 1000/1000/0/0 needs_review" for each payment, amounts as authorized/captured/refunded/disputed,
+// "pi_1 captured 1000/1000/0/0 needs_review" for each payment, amounts as
+// authorized/captured/refunded/disputed,
 // `?` for one that is not decided.
 inline std::string summary(const std::map<std::string, PaymentState>& payments) {
   std::string text;
-  const auto amount = [](const Amount& value) { return value ? std::to_string(*value) : std::string{"?"}; };
+  const auto amount = [](const Amount& value) {
+    return value ? std::to_string(*value) : std::string{"?"};
+  };
   for (const auto& [id, state] : payments) {
-    text += (text.empty() ? "" : "; ") + id + " " + state.status + " " + amount(state.authorized) + "/" +
-            amount(state.captured) + "/" + amount(state.refunded) + "/" + amount(state.disputed);
+    text += (text.empty() ? "" : "; ") + id + " " + state.status + " " + amount(state.authorized) +
+            "/" + amount(state.captured) + "/" + amount(state.refunded) + "/" +
+            amount(state.disputed);
     if (state.needs_review) text += " needs_review";
     if (state.over_returned) text += " over_returned";
   }

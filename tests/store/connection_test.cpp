@@ -25,8 +25,9 @@ class ConnectionTest : public StoreTest {
     return value;
   }
   void kill_sessions() {
-    database().execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
-                       "AND pid <> pg_backend_pid()");
+    database().execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
+        "AND pid <> pg_backend_pid()");
   }
 };
 
@@ -99,7 +100,8 @@ TEST_F(SqlSessionTest, CarriesEveryKindOfValue) {
   const auto result = session.execute(
       "SELECT $1::text, $2::bigint, $3::boolean, $4::bytea, $5::text",
       {"it's"s, std::int64_t{-9223372036854775807}, true, Bytes{"\0\xff"s}, nullptr});
-  EXPECT_EQ(result.rows.at(0), (SqlRow{"it's", "-9223372036854775807", "t", "\\x00ff", std::nullopt}));
+  EXPECT_EQ(result.rows.at(0),
+            (SqlRow{"it's", "-9223372036854775807", "t", "\\x00ff", std::nullopt}));
 }
 
 TEST_F(SqlSessionTest, TellsHowManyRowsChanged) {
@@ -144,7 +146,8 @@ TEST_F(BinaryArrayTest, WithANulInATextIsRefusedByTheServer) {
   auto texts = BinaryArray::of_text();
   texts.add("a\0b"s);
   pqxx::work transaction{connection().raw()};
-  EXPECT_THROW(transaction.exec_params("SELECT * FROM unnest($1::text[])", pqxx::binarystring(texts.finish())),
+  EXPECT_THROW(transaction.exec_params("SELECT * FROM unnest($1::text[])",
+                                       pqxx::binarystring(texts.finish())),
                pqxx::sql_error);
 }
 

@@ -1,8 +1,9 @@
 #include "store/event_store.h"
 
 #include <algorithm>
-#include <pqxx/pqxx>
 #include <thread>
+
+#include <pqxx/pqxx>
 
 #include "store_test_support.h"
 
@@ -21,10 +22,12 @@ TEST_F(EventStoreTest, KeepsOneRowWhenTheSameEventArrivesTwice) {
 }
 
 TEST_F(EventStoreTest, AcceptsOneOfTheCopiesInsideOneBatch) {
-  const auto results = record({a_delivery("evt_1"), a_delivery("evt_1"), a_delivery("evt_2"), a_delivery("evt_1")});
+  const auto results =
+      record({a_delivery("evt_1"), a_delivery("evt_1"), a_delivery("evt_2"), a_delivery("evt_1")});
   EXPECT_EQ(std::ranges::count(results, StoreResult::kAccepted), 2);
   EXPECT_EQ(std::ranges::count(results, StoreResult::kDuplicate), 2);
-  EXPECT_EQ(database().value("SELECT deliveries FROM hookgate.events WHERE event_id = 'evt_1'"), "3");
+  EXPECT_EQ(database().value("SELECT deliveries FROM hookgate.events WHERE event_id = 'evt_1'"),
+            "3");
 }
 
 TEST_F(EventStoreTest, TellsSourcesAndScopesApart) {
@@ -57,7 +60,8 @@ TEST_F(EventStoreTest, LetsExactlyOneOfManyThreadsWin) {
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(accepted, 2);
   EXPECT_EQ(duplicates, 2 * kThreads - 2);
-  EXPECT_EQ(database().value("SELECT sum(deliveries) FROM hookgate.events"), std::to_string(2 * kThreads));
+  EXPECT_EQ(database().value("SELECT sum(deliveries) FROM hookgate.events"),
+            std::to_string(2 * kThreads));
 }
 
 TEST_F(EventStoreTest, KeepsTheBodyByteForByte) {
@@ -73,7 +77,8 @@ TEST_F(EventStoreTest, KeepsTheBodyByteForByte) {
                                  hex += kHex[static_cast<unsigned char>(c) & 15U];
                                }
                                return hex;
-                             }() + "', 'hex')), 'hex') FROM hookgate.event_bodies"),
+                             }() +
+                             "', 'hex')), 'hex') FROM hookgate.event_bodies"),
             "t");
 }
 
@@ -101,8 +106,10 @@ TEST_F(EventStoreTest, KeepsOtherSignedContentAsAConflictBesideTheFirst) {
   EXPECT_EQ(record_one(a_delivery("evt_1", 'b', "second")), StoreResult::kConflict);
   EXPECT_EQ(record_one(a_delivery("evt_1", 'b', "second")), StoreResult::kConflict);
   EXPECT_EQ(database().count("hookgate.conflicts"), 1);
-  EXPECT_EQ(database().value("SELECT convert_from(body, 'UTF8') FROM hookgate.conflicts"), "second");
-  EXPECT_EQ(database().value("SELECT convert_from(body, 'UTF8') FROM hookgate.event_bodies"), "first");
+  EXPECT_EQ(database().value("SELECT convert_from(body, 'UTF8') FROM hookgate.conflicts"),
+            "second");
+  EXPECT_EQ(database().value("SELECT convert_from(body, 'UTF8') FROM hookgate.event_bodies"),
+            "first");
 }
 
 TEST_F(EventStoreTest, KeepsOtherUnsignedContentAsARevisionThatCountsAsADuplicate) {
@@ -130,26 +137,29 @@ TEST_F(EventStoreTest, LeavesADoneEventDoneWhenItsDuplicateComes) {
 
 TEST_F(EventStoreTest, KeepsABoundedNumberOfVersions) {
   record_one(a_delivery("evt_1", 0));
-  for (int i = 1; i <= EventStore::kVersionsMax + 5; ++i) record_one(a_delivery("evt_1", static_cast<char>(i)));
+  for (int i = 1; i <= EventStore::kVersionsMax + 5; ++i)
+    record_one(a_delivery("evt_1", static_cast<char>(i)));
   EXPECT_EQ(database().count("hookgate.conflicts"), EventStore::kVersionsMax);
   EXPECT_EQ(database().value("SELECT deliveries FROM hookgate.events"),
             std::to_string(EventStore::kVersionsMax + 6));
 }
 
-// A worker that finishes a batch and a writer that counts duplicates may want the same rows in another
-// order; the writer must not wait for one row while it holds another.
+// A worker that finishes a batch and a writer that counts duplicates may want the same rows in
+// another order; the writer must not wait for one row while it holds another.
 TEST_F(EventStoreTest, CountsADuplicateOnceTheHolderOfItsRowLetsGo) {
   record({a_delivery("evt_1"), a_delivery("evt_2")});
   pqxx::connection worker{database().url().reveal()};
   pqxx::work holding{worker};
   holding.exec("SELECT id FROM hookgate.events WHERE event_id = 'evt_1' FOR UPDATE");
   std::thread writer{[&] { record({a_delivery("evt_1"), a_delivery("evt_2")}); }};
-  while (database().value("SELECT deliveries FROM hookgate.events WHERE event_id = 'evt_2'") != "2") {
+  while (database().value("SELECT deliveries FROM hookgate.events WHERE event_id = 'evt_2'") !=
+         "2") {
     std::this_thread::yield();
   }
   holding.commit();
   writer.join();
-  EXPECT_EQ(database().value("SELECT deliveries FROM hookgate.events WHERE event_id = 'evt_1'"), "2");
+  EXPECT_EQ(database().value("SELECT deliveries FROM hookgate.events WHERE event_id = 'evt_1'"),
+            "2");
 }
 
 TEST_F(EventStoreTest, StoresAnUnusableEventAsDeadWithItsReason) {
@@ -172,11 +182,13 @@ TEST_F(EventStoreTest, PutsBodiesIntoThePartitionOfTheirDay) {
   EXPECT_EQ(database().value("SELECT day FROM hookgate.event_bodies"), "2026-01-01");
 }
 
-// Law 3: a session that dies leaves an unknown outcome; the caller must answer 503, and repeat safely.
+// Law 3: a session that dies leaves an unknown outcome; the caller must answer 503, and repeat
+// safely.
 TEST_F(EventStoreTest, SaysUnavailableWhenTheSessionIsKilledAndNeverReusesIt) {
   record_one(a_delivery("evt_1"));
-  database().execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
-                     "AND pid <> pg_backend_pid()");
+  database().execute(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
+      "AND pid <> pg_backend_pid()");
   EXPECT_THROW(record_one(a_delivery("evt_2")), StoreUnavailable);
   // Without inhibit_reactivation the third use would run on a new session without our settings.
   EXPECT_THROW(record_one(a_delivery("evt_2")), StoreUnavailable);

@@ -43,7 +43,8 @@ TEST_F(MigratorTest, LetsOneOfManyGatewaysMigrateWhileTheOthersWait) {
 
 TEST_F(MigratorTest, RefusesADatabaseThatIsNewer) {
   run_migrate();
-  database().execute("INSERT INTO hookgate.schema_migrations (version, name) VALUES (9999, 'from_the_future')");
+  database().execute(
+      "INSERT INTO hookgate.schema_migrations (version, name) VALUES (9999, 'from_the_future')");
   EXPECT_THROW(run_migrate(), SchemaTooNew);
 }
 

@@ -22,8 +22,9 @@ class RetentionTest : public StoreTest {
     return prune(connection(), day(date), hours{24 * 30}, keys);
   }
   std::string partitions() {
-    return database().value("SELECT string_agg(relname, ',' ORDER BY relname) FROM pg_class "
-                            "WHERE relname LIKE 'event_bodies_2%' AND relkind = 'r'");
+    return database().value(
+        "SELECT string_agg(relname, ',' ORDER BY relname) FROM pg_class "
+        "WHERE relname LIKE 'event_bodies_2%' AND relkind = 'r'");
   }
   void settle() { database().execute("UPDATE hookgate.events SET status = 'done'"); }
 };

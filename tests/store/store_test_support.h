@@ -1,9 +1,9 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "domain/event.h"
 #include "store/connection_pool.h"
@@ -19,7 +19,8 @@ inline Digest digest_of(char c) {
 }
 
 // A delivery of event `id` whose content is told apart by one character.
-inline Delivery a_delivery(const std::string& id, char content = 'a', const std::string& body = "{}") {
+inline Delivery a_delivery(const std::string& id, char content = 'a',
+                           const std::string& body = "{}") {
   auto request = std::make_shared<Delivery::Request>();
   request->source = "stripe";
   request->head = "POST /webhooks/stripe HTTP/1.1\r\n";

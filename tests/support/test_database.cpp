@@ -1,10 +1,10 @@
 #include "test_database.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdlib>
+
 #include <pqxx/pqxx>
+#include <unistd.h>
 
 #include "store/database_admin.h"
 #include "store/migrator.h"
@@ -18,7 +18,9 @@ std::string server_url() {
   return url == nullptr ? "" : url;
 }
 
-std::string url_of(const std::string& name) { return with_database(Secret{server_url()}, name).reveal(); }
+std::string url_of(const std::string& name) {
+  return with_database(Secret{server_url()}, name).reveal();
+}
 
 void on_server(const std::string& statement) {
   pqxx::connection connection{url_of("postgres")};
@@ -29,7 +31,8 @@ void on_server(const std::string& statement) {
 std::string migrated_template() {
   const auto latest = std::to_string(embedded_migrations().back().version);
   std::size_t hash = 0;
-  for (const auto& migration : embedded_migrations()) hash = hash * 31 + std::hash<std::string>{}(migration.sql);
+  for (const auto& migration : embedded_migrations())
+    hash = hash * 31 + std::hash<std::string>{}(migration.sql);
   const auto name = "hookgate_template_" + latest + "_" + std::to_string(hash);
   pqxx::connection connection{url_of("postgres")};
   pqxx::nontransaction transaction{connection};
@@ -50,7 +53,9 @@ std::string migrated_template() {
 
 }  // namespace
 
-bool TestDatabase::is_available() { return !server_url().empty(); }
+bool TestDatabase::is_available() {
+  return !server_url().empty();
+}
 
 TestDatabase::TestDatabase(bool migrated) {
   static std::atomic<int> counter = 0;

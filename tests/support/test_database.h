@@ -23,7 +23,8 @@ class TestDatabase {
   // Runs statements on a session of its own.
   SqlResult execute(const std::string& statement);
   std::int64_t count(const std::string& table_and_where);
-  std::string value(const std::string& statement);  // first column of the first row; "NULL" for NULL
+  std::string value(
+      const std::string& statement);  // first column of the first row; "NULL" for NULL
 
   static bool is_available();
 
@@ -35,8 +36,8 @@ class TestDatabase {
 }  // namespace hookgate
 
 // First line of SetUp() of tests that need the server.
-#define HOOKGATE_REQUIRE_DATABASE()                                                        \
-  if (!::hookgate::TestDatabase::is_available()) {                                         \
-    if (std::getenv("CI") != nullptr) FAIL() << "HOOKGATE_TEST_DATABASE is not set";       \
+#define HOOKGATE_REQUIRE_DATABASE()                                                              \
+  if (!::hookgate::TestDatabase::is_available()) {                                               \
+    if (std::getenv("CI") != nullptr) FAIL() << "HOOKGATE_TEST_DATABASE is not set";             \
     GTEST_SKIP() << "needs a PostgreSQL server: set HOOKGATE_TEST_DATABASE (scripts/test does)"; \
   }

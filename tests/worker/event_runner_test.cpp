@@ -1,11 +1,11 @@
 #include "worker/event_runner.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <atomic>
 #include <functional>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "store/event_store.h"
 #include "test_database.h"
@@ -81,9 +81,9 @@ class EventRunnerTest : public ::testing::Test {
   }
 
   std::unique_ptr<EventRunner> runner(std::vector<Handler*> handlers) {
-    return std::make_unique<EventRunner>(*pool_, *pool_,
-                                         std::vector<HandledSource>{{"stripe", "stripe", std::move(handlers)}},
-                                         system_now, settings_);
+    return std::make_unique<EventRunner>(
+        *pool_, *pool_, std::vector<HandledSource>{{"stripe", "stripe", std::move(handlers)}},
+        system_now, settings_);
   }
 
   static std::size_t run_all(EventRunner& runner) {
@@ -95,7 +95,9 @@ class EventRunnerTest : public ::testing::Test {
   std::string status(const std::string& id) {
     return database().value("SELECT status FROM hookgate.events WHERE event_id = '" + id + "'");
   }
-  std::int64_t effects(const std::string& where = "true") { return database().count("effects WHERE " + where); }
+  std::int64_t effects(const std::string& where = "true") {
+    return database().count("effects WHERE " + where);
+  }
 
   RunnerSettings settings_{};
   std::unique_ptr<ConnectionPool> pool_;
@@ -106,16 +108,20 @@ class EventRunnerTest : public ::testing::Test {
 };
 
 TEST_F(EventRunnerTest, RunsEachEventOnceAndMarksItDone) {
-  ActingHandler handler{"h", [](auto& event, auto& context) { return write_effect(event, context); }};
+  ActingHandler handler{"h",
+                        [](auto& event, auto& context) { return write_effect(event, context); }};
   store({"1", "2", "3"});
   auto runner = this->runner({&handler});
   EXPECT_EQ(run_all(*runner), 3U);
   EXPECT_EQ(effects(), 3);
-  EXPECT_EQ(database().count("hookgate.events WHERE status = 'done' AND attempts = 1 AND claim_token IS NULL"), 3);
+  EXPECT_EQ(database().count(
+                "hookgate.events WHERE status = 'done' AND attempts = 1 AND claim_token IS NULL"),
+            3);
 }
 
 TEST_F(EventRunnerTest, SharesTheEventsBetweenManyWorkersWithoutRunningOneTwice) {
-  ActingHandler handler{"h", [](auto& event, auto& context) { return write_effect(event, context); }};
+  ActingHandler handler{"h",
+                        [](auto& event, auto& context) { return write_effect(event, context); }};
   std::vector<std::string> ids;
   for (int i = 0; i < 400; ++i) ids.push_back(std::to_string(i));
   store(ids);
@@ -165,7 +171,8 @@ TEST_F(EventRunnerTest, AFailingEventDoesNotUndoItsBatchNeighbours) {
   EXPECT_EQ(status("2"), "dead");
   EXPECT_EQ(status("3"), "done");
   EXPECT_EQ(effects(), 2);
-  EXPECT_EQ(database().value("SELECT last_error FROM hookgate.events WHERE event_id = '2'"), "h: boom");
+  EXPECT_EQ(database().value("SELECT last_error FROM hookgate.events WHERE event_id = '2'"),
+            "h: boom");
 }
 
 TEST_F(EventRunnerTest, AnSqlErrorOfOneHandlerLeavesTheTransactionUsable) {
@@ -173,7 +180,8 @@ TEST_F(EventRunnerTest, AnSqlErrorOfOneHandlerLeavesTheTransactionUsable) {
                          context.sql().execute("SELECT 1 / 0");
                          return Done{};
                        }};
-  ActingHandler good{"good", [](auto& event, auto& context) { return write_effect(event, context); }};
+  ActingHandler good{"good",
+                     [](auto& event, auto& context) { return write_effect(event, context); }};
   store({"1"});
   settings_.failures_max = 1;
   run_all(*runner({&broken, &good}));
@@ -182,7 +190,8 @@ TEST_F(EventRunnerTest, AnSqlErrorOfOneHandlerLeavesTheTransactionUsable) {
 }
 
 TEST_F(EventRunnerTest, NeverRunsAHandlerAgainThatSucceededWhileAnotherRetries) {
-  ActingHandler good{"good", [](auto& event, auto& context) { return write_effect(event, context); }};
+  ActingHandler good{"good",
+                     [](auto& event, auto& context) { return write_effect(event, context); }};
   ActingHandler flaky{"flaky", [](const Event& event, auto&) -> Outcome {
                         if (event.attempt < 4) return RetryLater{"busy"};
                         return Done{};
@@ -196,7 +205,8 @@ TEST_F(EventRunnerTest, NeverRunsAHandlerAgainThatSucceededWhileAnotherRetries) 
 
 TEST_F(EventRunnerTest, GoesOnWithTheOtherHandlersWhenOneGivesUp) {
   ActingHandler hopeless{"hopeless", [](auto&, auto&) -> Outcome { return GiveUp{"never"}; }};
-  ActingHandler good{"good", [](auto& event, auto& context) { return write_effect(event, context); }};
+  ActingHandler good{"good",
+                     [](auto& event, auto& context) { return write_effect(event, context); }};
   store({"1"});
   run_all(*runner({&hopeless, &good}));
   EXPECT_EQ(effects(), 1);
@@ -218,7 +228,8 @@ TEST_F(EventRunnerTest, WaitsBetweenTwoTries) {
   auto runner = this->runner({&handler});
   EXPECT_EQ(run_all(*runner), 1U);
   EXPECT_EQ(handler.calls, 1);
-  EXPECT_EQ(database().value("SELECT due_at > now() + interval '5 seconds' FROM hookgate.events"), "t");
+  EXPECT_EQ(database().value("SELECT due_at > now() + interval '5 seconds' FROM hookgate.events"),
+            "t");
 }
 
 // Law 4: a worker whose lease ran out must not commit over the one that took the event after it.
@@ -229,7 +240,8 @@ TEST_F(EventRunnerTest, ALateWorkerWritesNothing) {
   ActingHandler late{"h", [&](const Event& event, HandlerContext& context) -> Outcome {
                        write_effect(event, context, "late");
                        auto other = runner({quick.get()});
-                       while (other->run_once() == 0) std::this_thread::yield();  // its lease is over
+                       while (other->run_once() == 0)
+                         std::this_thread::yield();  // its lease is over
                        return Done{};
                      }};
   late.locks = quick->locks = false;
@@ -242,17 +254,24 @@ TEST_F(EventRunnerTest, ALateWorkerWritesNothing) {
 
 TEST_F(EventRunnerTest, RescuesAnEventWhoseWorkerDiedAndCountsItAsACrashNotAFailure) {
   store({"1"});
-  database().execute("UPDATE hookgate.events SET claim_token = 7, attempts = 1, due_at = now() - interval '1 second'");
-  ActingHandler handler{"h", [](auto& event, auto& context) { return write_effect(event, context); }};
+  database().execute(
+      "UPDATE hookgate.events SET claim_token = 7, attempts = 1, due_at = now() - interval '1 "
+      "second'");
+  ActingHandler handler{"h",
+                        [](auto& event, auto& context) { return write_effect(event, context); }};
   run_all(*runner({&handler}));
   EXPECT_EQ(effects(), 1);
-  EXPECT_EQ(database().value("SELECT crashes || '/' || failures || '/' || status FROM hookgate.events"), "1/0/done");
+  EXPECT_EQ(
+      database().value("SELECT crashes || '/' || failures || '/' || status FROM hookgate.events"),
+      "1/0/done");
 }
 
 TEST_F(EventRunnerTest, RunsEventsAloneAfterTheirLeaseExpired) {
   store({"1", "2"});
-  database().execute("UPDATE hookgate.events SET claim_token = 7, due_at = now() - interval '1 second'");
-  ActingHandler handler{"h", [](auto& event, auto& context) { return write_effect(event, context); }};
+  database().execute(
+      "UPDATE hookgate.events SET claim_token = 7, due_at = now() - interval '1 second'");
+  ActingHandler handler{"h",
+                        [](auto& event, auto& context) { return write_effect(event, context); }};
   auto runner = this->runner({&handler});
   EXPECT_EQ(runner->run_once(), 1U);
   EXPECT_EQ(runner->run_once(), 1U);
@@ -263,15 +282,18 @@ TEST_F(EventRunnerTest, GivesUpOnAnEventThatKillsItsProcessAgainAndAgain) {
   store({"1"});
   settings_.crashes_max = 3;
   database().execute(
-      "UPDATE hookgate.events SET claim_token = 7, crashes = 3, due_at = now() - interval '1 second'");
-  ActingHandler handler{"h", [](auto& event, auto& context) { return write_effect(event, context); }};
+      "UPDATE hookgate.events SET claim_token = 7, crashes = 3, due_at = now() - interval '1 "
+      "second'");
+  ActingHandler handler{"h",
+                        [](auto& event, auto& context) { return write_effect(event, context); }};
   run_all(*runner({&handler}));
   EXPECT_EQ(handler.calls, 0);
   EXPECT_EQ(status("1"), "dead");
 }
 
 TEST_F(EventRunnerTest, ShowsAnotherVersionToTheHandlersThatSeeThemAndOnlyToThem) {
-  ActingHandler plain{"plain", [](auto& event, auto& context) { return write_effect(event, context, "plain"); }};
+  ActingHandler plain{
+      "plain", [](auto& event, auto& context) { return write_effect(event, context, "plain"); }};
   std::vector<std::size_t> versions;
   ActingHandler ledger{"ledger",
                        [&](const Event& event, auto&) -> Outcome {

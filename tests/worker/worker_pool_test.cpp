@@ -1,9 +1,9 @@
 #include "worker/worker_pool.h"
 
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <future>
+
+#include <gtest/gtest.h>
 
 namespace hookgate {
 namespace {
