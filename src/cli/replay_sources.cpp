@@ -22,7 +22,8 @@ std::map<std::string, ReplaySource, std::less<>> replay_sources(const Config& co
     source.provider = configured.provider;
     source.settings = configured.settings;
     if (configured.basic_auth) {
-      source.basic_auth = BasicCredentials{configured.basic_auth->user, configured.basic_auth->password};
+      source.basic_auth =
+          BasicCredentials{configured.basic_auth->user, configured.basic_auth->password};
     }
     sources.emplace(configured.name, std::move(source));
   }

@@ -46,8 +46,8 @@ TEST_F(ProgressTest, DrawsABarOnATerminalAndTakesItOff) {
   auto shown = progress(true, 60);
   advance(100ms);
   shown.update(30);
-  EXPECT_THAT(text(),
-              HasSubstr("\r\x1b[Kreplay [" + std::string(15, '#') + std::string(15, ' ') + "] 30 of 60"));
+  EXPECT_THAT(text(), HasSubstr("\r\x1b[Kreplay [" + std::string(15, '#') + std::string(15, ' ') +
+                                "] 30 of 60"));
   shown.finish();
   EXPECT_THAT(text(), EndsWith("\r\x1b[K"));
 }
