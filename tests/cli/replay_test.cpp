@@ -26,15 +26,19 @@ constexpr auto kAccepted = R"({"status":"accepted","events":[]})";
 // A server on a free port of the loopback that keeps what it was sent.
 class ReplayTest : public CliTest {
  protected:
+  using Answering = std::function<void(const httplib::Request&, httplib::Response&)>;
+
   ReplayTest() {
     server_.set_tcp_nodelay(true);
     server_.Post(".*", [this](const httplib::Request& request, httplib::Response& answer) {
+      Answering answering;
       {
         const std::lock_guard lock{mutex_};
         received_.push_back(request);
+        answering = answering_;
       }
       answer.set_content(kAccepted, "application/json");
-      if (answer_) answer_(request, answer);
+      if (answering) answering(request, answer);
     });
     port_ = server_.bind_to_any_port("127.0.0.1");
     thread_ = std::jthread{[this] { server_.listen_after_bind(); }};
@@ -60,11 +64,11 @@ class ReplayTest : public CliTest {
   // What becomes of one request that is answered so.
   ReplayCounts counts_for(int status, const std::string& body, bool is_replayed = false) {
     add_fixture("a.http");
-    answer_ = [=](const httplib::Request&, httplib::Response& answer) {
+    answer_with([=](const httplib::Request&, httplib::Response& answer) {
       answer.status = status;
       answer.set_content(body, "application/json");
       if (is_replayed) answer.set_header("Idempotent-Replayed", "true");
-    };
+    });
     return run().total;
   }
 
@@ -77,16 +81,31 @@ class ReplayTest : public CliTest {
 
   std::vector<std::string> bodies() {
     std::vector<std::string> bodies;
-    for (const auto& request : received_) bodies.push_back(request.body);
+    for (const auto& request : received()) bodies.push_back(request.body);
     return bodies;
   }
 
+  // What the server was sent, in order. Any thread.
+  std::vector<httplib::Request> received() {
+    const std::lock_guard lock{mutex_};
+    return received_;
+  }
+  void forget_received() {
+    const std::lock_guard lock{mutex_};
+    received_.clear();
+  }
+  // How it answers from now on, in place of "accepted".
+  void answer_with(Answering answering) {
+    const std::lock_guard lock{mutex_};
+    answering_ = std::move(answering);
+  }
+
   ReplayOptions options_;
-  std::function<void(const httplib::Request&, httplib::Response&)> answer_;
-  std::vector<httplib::Request> received_;
 
  private:
-  std::mutex mutex_;  // guards received_ while requests are under way
+  std::mutex mutex_;  // guards the next two
+  std::vector<httplib::Request> received_;
+  Answering answering_;
   httplib::Server server_;
   int port_ = 0;
   std::jthread thread_;
@@ -97,36 +116,36 @@ TEST_F(ReplayTest, SendsTheBodyAndThePathOfTheFixture) {
   write("a.http",
         "POST /webhooks/stripe?x=%2F,a+b HTTP/1.1\r\nX-Own: 1\r\nHost: old.test\r\n\r\n" + body);
   EXPECT_EQ(run().total.accepted, 1U);
-  ASSERT_THAT(received_, SizeIs(1));
-  EXPECT_EQ(received_[0].body, body);
-  EXPECT_EQ(received_[0].target, "/webhooks/stripe?x=%2F,a+b");
-  EXPECT_EQ(received_[0].get_header_value("X-Own"), "1");
-  EXPECT_EQ(received_[0].get_header_value_count("Host"), 1U);
-  EXPECT_THAT(received_[0].get_header_value("Host"), HasSubstr("127.0.0.1"));
+  ASSERT_THAT(received(), SizeIs(1));
+  EXPECT_EQ(received()[0].body, body);
+  EXPECT_EQ(received()[0].target, "/webhooks/stripe?x=%2F,a+b");
+  EXPECT_EQ(received()[0].get_header_value("X-Own"), "1");
+  EXPECT_EQ(received()[0].get_header_value_count("Host"), 1U);
+  EXPECT_THAT(received()[0].get_header_value("Host"), HasSubstr("127.0.0.1"));
 }
 
 TEST_F(ReplayTest, PutsThePrefixOfTheUrlBeforeThePath) {
   add_fixture("a.http");
   options_.to += "/gate/";
   run();
-  ASSERT_THAT(received_, SizeIs(1));
-  EXPECT_EQ(received_[0].target, "/gate/webhooks/stripe");
+  ASSERT_THAT(received(), SizeIs(1));
+  EXPECT_EQ(received()[0].target, "/gate/webhooks/stripe");
 }
 
 TEST_F(ReplayTest, SignsWithTheSourcesSecretAtTheTimeOfSending) {
   add_fixture("a.http", "{}", "stripe", "Stripe-Signature: t=1,v1=00\r\n");
   run();
-  ASSERT_THAT(received_, SizeIs(1));
+  ASSERT_THAT(received(), SizeIs(1));
   const auto stripe = provider_with("stripe", kStripeSecret);
-  EXPECT_TRUE(std::holds_alternative<Verified>(stripe->verify(inbound(received_[0]), kNow)));
+  EXPECT_TRUE(std::holds_alternative<Verified>(stripe->verify(inbound(received()[0]), kNow)));
 }
 
 TEST_F(ReplayTest, KeepsTheSignatureWhenAsked) {
   add_fixture("a.http", "{}", "unknown", "Stripe-Signature: t=1,v1=00\r\n");
   options_.keep_signature = true;
   run();
-  ASSERT_THAT(received_, SizeIs(1));
-  EXPECT_EQ(received_[0].get_header_value("Stripe-Signature"), "t=1,v1=00");
+  ASSERT_THAT(received(), SizeIs(1));
+  EXPECT_EQ(received()[0].get_header_value("Stripe-Signature"), "t=1,v1=00");
 }
 
 TEST_F(ReplayTest, SignsWithTheGivenProviderAndSecretInPlaceOfTheSources) {
@@ -134,18 +153,18 @@ TEST_F(ReplayTest, SignsWithTheGivenProviderAndSecretInPlaceOfTheSources) {
   options_.provider = "standard-webhooks";
   options_.secret = Secret{kStandardSecret};
   run();
-  ASSERT_THAT(received_, SizeIs(1));
+  ASSERT_THAT(received(), SizeIs(1));
   const auto standard = provider_with("standard-webhooks", kStandardSecret);
-  EXPECT_TRUE(std::holds_alternative<Verified>(standard->verify(inbound(received_[0]), kNow)));
+  EXPECT_TRUE(std::holds_alternative<Verified>(standard->verify(inbound(received()[0]), kNow)));
 }
 
 TEST_F(ReplayTest, SendsTheBasicCredentialsOfTheSource) {
   add_fixture("a.http", "{}", "stripe", "Authorization: Basic b2xkOm9sZA==\r\n");
   options_.sources["stripe"].basic_auth = BasicCredentials{Secret{"user"}, Secret{"pass"}};
   run();
-  ASSERT_THAT(received_, SizeIs(1));
-  EXPECT_EQ(received_[0].get_header_value_count("Authorization"), 1U);
-  EXPECT_EQ(received_[0].get_header_value("Authorization"), "Basic dXNlcjpwYXNz");
+  ASSERT_THAT(received(), SizeIs(1));
+  EXPECT_EQ(received()[0].get_header_value_count("Authorization"), 1U);
+  EXPECT_EQ(received()[0].get_header_value("Authorization"), "Basic dXNlcjpwYXNz");
 }
 
 TEST_F(ReplayTest, SendsEachFixtureAsOftenAsAsked) {
@@ -162,10 +181,10 @@ TEST_F(ReplayTest, ShufflesTheSameWayForTheSameSeed) {
   options_.shuffle = 7;
   run();
   const auto first = bodies();
-  received_.clear();
+  forget_received();
   run();
   EXPECT_EQ(bodies(), first);
-  received_.clear();
+  forget_received();
   options_.shuffle = 8;
   run();
   EXPECT_THAT(bodies(), Not(first));
@@ -190,8 +209,8 @@ TEST_F(ReplayTest, SendsEachRequestOnceOverSeveralConnections) {
 TEST_F(ReplayTest, KeepsItsConnectionAlive) {
   for (int i = 0; i < 4; ++i) add_fixture(std::to_string(i) + ".http");
   run();
-  ASSERT_THAT(received_, SizeIs(4));
-  EXPECT_EQ(received_[3].remote_port, received_[0].remote_port);
+  ASSERT_THAT(received(), SizeIs(4));
+  EXPECT_EQ(received()[3].remote_port, received()[0].remote_port);
 }
 
 TEST_F(ReplayTest, CountsAcceptedBodiesOfBothForms) {
@@ -227,9 +246,9 @@ TEST_F(ReplayTest, ShowsNoControlCharacterOfAnAnswer) {
 TEST_F(ReplayTest, CountsEachSourceAndTheTotal) {
   add_fixture("a.http");
   add_fixture("b.http", "{}", "adyen");
-  answer_ = [](const httplib::Request& request, httplib::Response& answer) {
+  answer_with([](const httplib::Request& request, httplib::Response& answer) {
     if (request.path == "/webhooks/adyen") answer.status = 400;
-  };
+  });
   const auto report = run();
   EXPECT_EQ(report.sources.at("stripe").accepted, 1U);
   EXPECT_EQ(report.sources.at("adyen").rejected, 1U);
@@ -240,7 +259,7 @@ TEST_F(ReplayTest, CountsEachSourceAndTheTotal) {
 TEST_F(ReplayTest, KeepsTheFirstErrorsOnly) {
   add_fixture("a.http");
   options_.times = 25;
-  answer_ = [](const httplib::Request&, httplib::Response& answer) { answer.status = 500; };
+  answer_with([](const httplib::Request&, httplib::Response& answer) { answer.status = 500; });
   const auto report = run();
   EXPECT_EQ(report.total.failed, 25U);
   EXPECT_THAT(report.errors, SizeIs(kReplayErrorsMax));
@@ -271,9 +290,9 @@ TEST_F(ReplayTest, CountsAnAnswerThatIsTooLargeAsFailed) {
 TEST_F(ReplayTest, LeavesTheRestOutAfterAStopRequest) {
   for (int i = 0; i < 10; ++i) add_fixture(std::to_string(i) + ".http");
   std::stop_source stop;
-  answer_ = [&](const httplib::Request&, httplib::Response&) {
-    if (received_.size() == 3) stop.request_stop();
-  };
+  answer_with([&](const httplib::Request&, httplib::Response&) {
+    if (received().size() == 3) stop.request_stop();
+  });
   const auto report = replay(options_, stop.get_token());
   EXPECT_EQ(report.total.accepted, 3U);
   EXPECT_EQ(report.planned, 10U);
@@ -285,7 +304,7 @@ TEST_F(ReplayTest, AStopRequestEndsTheWaitForALowRate) {
   add_fixture("b.http");
   options_.rate = 0.0001;
   std::stop_source stop;
-  answer_ = [&](const httplib::Request&, httplib::Response&) { stop.request_stop(); };
+  answer_with([&](const httplib::Request&, httplib::Response&) { stop.request_stop(); });
   EXPECT_EQ(replay(options_, stop.get_token()).total.sent, 1U);
 }
 
@@ -323,7 +342,7 @@ TEST_F(ReplayTest, RefusesWhatCannotBeDoneBeforeTheFirstRequest) {
     options_.to = url;
     EXPECT_THAT(refusal(), HasSubstr("is not a URL like")) << url;
   }
-  EXPECT_THAT(received_, SizeIs(0));
+  EXPECT_THAT(received(), SizeIs(0));
 }
 
 }  // namespace
