@@ -250,7 +250,18 @@ void App::start() {
   }
   parts.queue.start();
   parts.listener->start();
-  parts.admin.start();
+  start_admin();
+}
+
+// A second gateway on one machine finds the default address taken; it must run all the same. An
+// address that somebody wrote down must be had.
+void App::start_admin() {
+  try {
+    parts_->admin.start();
+  } catch (const std::exception& error) {
+    if (config_.admin.listen_is_given) throw;
+    log(LogLevel::kWarn, "no admin listener", {{"reason", std::string_view{error.what()}}});
+  }
 }
 
 void App::stop() noexcept {

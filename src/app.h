@@ -40,6 +40,8 @@ class App {
   void run_maintenance();
 
  private:
+  void start_admin();
+
   struct Parts;
   Config config_;
   Clock clock_;

@@ -101,6 +101,7 @@ void ConfigBuilder::read_admin() {
   auto& admin = config_.admin;
   const auto read = block("admin");
   admin.listen = listen_address(read, admin.listen);
+  admin.listen_is_given = read.text("listen").has_value();
   if (const auto token = read.text("token")) admin.token = Secret{token->value};
   const auto address = parse_listen_address(admin.listen);
   if (!admin.token && !address->is_loopback())

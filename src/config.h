@@ -33,7 +33,8 @@ struct ServerConfig {
 
 struct AdminConfig {
   std::string listen = "127.0.0.1:8081";
-  std::optional<Secret> token;  // always set unless `listen` is on loopback
+  bool listen_is_given = false;  // by the file; the default address may be taken by another gateway
+  std::optional<Secret> token;   // always set unless `listen` is on loopback
 };
 
 struct DatabaseConfig {

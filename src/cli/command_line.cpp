@@ -246,6 +246,15 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error) {
   return usage_error(std::string{error.what()} + " (see `hookgate --help`)");
 }
 
+// CLI11 only says that a subcommand is missing; say which word it did not know.
+std::string unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return "";
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() == argv[1]) return "";
+  }
+  return std::string{"unknown command '"} + argv[1] + "' (see `hookgate --help`)";
+}
+
 int run_guarded(const Action& action) {
   try {
     return action();
@@ -279,6 +288,9 @@ int run_command_line(int argc, char** argv) {
   add_signing(app, options, action);
   add_events(app, options, action);
   add_payments(app, options, action);
+  if (const auto unknown = unknown_command(app, argc, argv); !unknown.empty()) {
+    return usage_error(unknown);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

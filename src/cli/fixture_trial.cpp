@@ -1,10 +1,13 @@
 #include "cli/fixture_trial.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <thread>
+
+#include <nlohmann/json.hpp>
 
 #include "cli/payments_table.h"
 #include "cli/replay.h"
@@ -70,9 +73,45 @@ Sums sums_of(const std::vector<EventCounts>& counts) {
   return sums;
 }
 
-void check(bool holds, const std::string& what, int& code) {
-  std::printf("%s  %s\n", holds ? "ok    " : "BROKEN", what.c_str());
-  if (!holds) code = kExitFailed;
+struct Check {
+  bool holds;
+  std::string what;
+};
+
+std::vector<Check> checks_of(const ReplayReport& report, const std::vector<EventCounts>& counts,
+                             const HandledCounts& effects) {
+  const auto sums = sums_of(counts);
+  return {{replay_exit_code(report) == kExitDone, "every request was answered 2xx"},
+          {pending(counts) == 0, "no event is waiting"},
+          {sums.deliveries >= static_cast<std::int64_t>(kTimes) * sums.events,
+           std::to_string(sums.deliveries) + " deliveries are " + std::to_string(sums.events) +
+               " events"},
+          {effects.run_again == 0,
+           "each of the " + std::to_string(effects.handled) + " handled events took effect once"}};
+}
+
+void print_text(const std::vector<EventCounts>& counts, const std::vector<Check>& checks,
+                const std::vector<PaymentRow>& payments) {
+  std::printf("\n%s\n", events_table(counts).c_str());
+  for (const auto& check : checks) {
+    std::printf("%s  %s\n", check.holds ? "ok    " : "BROKEN", check.what.c_str());
+  }
+  std::printf("\n%s", payments_table(payments).c_str());
+}
+
+void print_json_lines(const std::vector<EventCounts>& counts, const std::vector<Check>& checks,
+                      const std::vector<PaymentRow>& payments) {
+  nlohmann::ordered_json json;
+  for (const auto& count : counts) {
+    json["events"].push_back({{"source", count.source},
+                              {"status", count.status},
+                              {"events", count.events},
+                              {"deliveries", count.deliveries}});
+  }
+  for (const auto& check : checks)
+    json["checks"].push_back({{"holds", check.holds}, {"what", check.what}});
+  std::printf("%s\n", json.dump().c_str());
+  std::fputs(payments_json_lines(payments).c_str(), stdout);
 }
 
 }  // namespace
@@ -89,25 +128,13 @@ int run_fixture_trial(App& app, const Config& config, const DevOptions& options)
   const auto counts = settled_counts(connection);
   print_replay(report, options.json, std::cout);
   std::cout.flush();
-  if (!options.json) std::printf("\n%s", events_table(counts).c_str());
-
-  const auto sums = sums_of(counts);
-  const auto effects = handled_once(connection);
-  int code = replay_exit_code(report);
-  std::printf("\n");
-  check(replay_exit_code(report) == kExitDone, "every request was answered 2xx", code);
-  check(pending(counts) == 0, "no event is waiting", code);
-  check(sums.deliveries >= static_cast<std::int64_t>(kTimes) * sums.events,
-        std::to_string(sums.deliveries) + " deliveries are " + std::to_string(sums.events) +
-            " events",
-        code);
-  check(effects.run_again == 0,
-        "each of the " + std::to_string(effects.handled) + " handled events took effect once",
-        code);
+  const auto checks = checks_of(report, counts, handled_once(connection));
   PaymentFilter all;
   all.limit = 1'000;
-  std::printf("\n%s", payments_table(list_payments(connection, all)).c_str());
-  return code;
+  const auto payments = list_payments(connection, all);
+  options.json ? print_json_lines(counts, checks, payments) : print_text(counts, checks, payments);
+  const bool all_hold = std::ranges::all_of(checks, [](const Check& check) { return check.holds; });
+  return all_hold ? kExitDone : kExitFailed;
 }
 
 }  // namespace hookgate

@@ -33,9 +33,8 @@ ordered_json payment_json(const PaymentRow& payment) {
           {"last_event_at", optional_json(payment.last_event_at)}};
 }
 
-void print_json(const ordered_json& json) {
-  const auto text = json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-  std::printf("%s\n", text.c_str());
+std::string line_of(const ordered_json& json) {
+  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 Connection open(const std::string& config) {
@@ -63,11 +62,17 @@ std::string payments_table(const std::vector<PaymentRow>& payments) {
   return table.empty() ? "no payments\n" : table.text();
 }
 
+std::string payments_json_lines(const std::vector<PaymentRow>& payments) {
+  std::string lines;
+  for (const auto& payment : payments) lines += line_of(payment_json(payment));
+  return lines;
+}
+
 int payments_list_command(const PaymentsListOptions& options) {
   auto connection = open(options.config);
   const auto payments = list_payments(connection, options.filter);
   if (options.json) {
-    for (const auto& payment : payments) print_json(payment_json(payment));
+    std::fputs(payments_json_lines(payments).c_str(), stdout);
   } else {
     std::fputs(payments_table(payments).c_str(), stdout);
   }
@@ -94,7 +99,7 @@ int payments_show_command(const ShowOptions& options) {
                                  {"currency", fact.currency},
                                  {"occurred_at", optional_json(fact.occurred_at)}});
       }
-      print_json(json);
+      std::fputs(line_of(json).c_str(), stdout);
       continue;
     }
     std::fputs(payments_table({payment}).c_str(), stdout);

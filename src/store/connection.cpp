@@ -76,8 +76,9 @@ Connection::Connection(const Secret& url, const SessionSettings& settings)
 Connection::~Connection() = default;
 
 void Connection::prepare_once(const std::string& name, const std::string& statement) {
-  if (!prepared_.insert(name).second) return;
+  if (prepared_.contains(name)) return;
   connection_->prepare(name, statement);
+  prepared_.insert(name);
 }
 
 }  // namespace hookgate

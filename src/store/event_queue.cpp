@@ -12,43 +12,19 @@
 namespace hookgate {
 namespace {
 
-// Both claims return the same columns; the outer join keeps an event whose bytes retention dropped.
-constexpr auto kClaimDue = R"sql(
+// The outer join keeps an event whose bytes retention dropped.
+constexpr auto kClaim = R"sql(
   WITH due AS (
     SELECT id
       FROM hookgate.events
-     WHERE status = 'pending' AND due_at <= now() AND claim_token IS NULL
+     WHERE status = 'pending' AND due_at <= now() AND claim_token IS %holder%
        AND source = ANY ($1::text[])
      ORDER BY due_at, id
      LIMIT $2
        FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE hookgate.events e
-       SET attempts = attempts + 1, claim_token = $3, due_at = now() + $4 * interval '1 millisecond'
-      FROM due
-     WHERE e.id = due.id
-    RETURNING e.*
-  )
-  SELECT c.id, c.source, c.scope, c.event_id, c.event_type, c.subject, c.item, c.attempts, c.failures,
-         c.crashes, c.versions, c.finished, (extract(epoch FROM c.occurred_at) * 1000000)::bigint,
-         (extract(epoch FROM c.received_at) * 1000000)::bigint, b.body
-    FROM claimed c
-    LEFT JOIN hookgate.event_bodies b
-      ON b.day = (c.received_at AT TIME ZONE 'UTC')::date AND b.event = c.id
-)sql";
-
-constexpr auto kClaimExpired = R"sql(
-  WITH due AS (
-    SELECT id
-      FROM hookgate.events
-     WHERE status = 'pending' AND due_at <= now() AND claim_token IS NOT NULL
-       AND source = ANY ($1::text[])
-     ORDER BY due_at, id
-     LIMIT $2
-       FOR UPDATE SKIP LOCKED
-  ), claimed AS (
-    UPDATE hookgate.events e
-       SET attempts = attempts + 1, crashes = crashes + 1, claim_token = $3,
+       SET attempts = attempts + 1, crashes = crashes + %crash%, claim_token = $3,
            due_at = now() + $4 * interval '1 millisecond'
       FROM due
      WHERE e.id = due.id
@@ -130,8 +106,19 @@ ClaimedEvent claimed_event(const pqxx::row& row, std::int64_t token) {
   return claimed;
 }
 
+// Free events, or those whose holder's lease ended.
+std::string claim_statement(bool expired) {
+  std::string statement = kClaim;
+  const auto put = [&](const std::string& mark, const std::string& text) {
+    statement.replace(statement.find(mark), mark.size(), text);
+  };
+  put("%holder%", expired ? "NOT NULL" : "NULL");
+  put("%crash%", expired ? "1" : "0");
+  return statement;
+}
+
 std::vector<ClaimedEvent> claim(Connection& connection, const ClaimOptions& options,
-                                const std::string& name, const char* statement) {
+                                const std::string& name, const std::string& statement) {
   std::vector<ClaimedEvent> events;
   auto sources = BinaryArray::of_text();
   for (const auto& source : options.sources) sources.add(source);
@@ -230,13 +217,15 @@ class WorkTransaction final : public EventTransaction {
 }  // namespace
 
 std::vector<ClaimedEvent> claim_events(Connection& connection, const ClaimOptions& options) {
-  return claim(connection, options, "claim_due", kClaimDue);
+  static const auto statement = claim_statement(false);
+  return claim(connection, options, "claim_due", statement);
 }
 
 std::vector<ClaimedEvent> claim_expired(Connection& connection, const ClaimOptions& options) {
   auto one = options;
   one.events_max = 1;
-  return claim(connection, one, "claim_expired", kClaimExpired);
+  static const auto statement = claim_statement(true);
+  return claim(connection, one, "claim_expired", statement);
 }
 
 void load_versions(Connection& connection, ClaimedEvent& claimed) {
