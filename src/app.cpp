@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "providers/basic_auth.h"
 #include "providers/registry.h"
 #include "store/connection_pool.h"
+#include "store/event_queue.h"
 #include "store/migrator.h"
 #include "telemetry/log.h"
 #include "worker/event_runner.h"
@@ -106,8 +108,9 @@ ReceiverSettings receiver_settings(const Config& config) {
   return settings;
 }
 
-RunnerSettings runner_settings(const Config& config) {
+RunnerSettings runner_settings(const Config& config, std::int32_t instance) {
   RunnerSettings settings;
+  settings.instance = instance;
   settings.failures_max = config.workers.max_attempts;
   settings.crashes_max = std::max(30, 2 * config.workers.max_attempts);
   return settings;
@@ -145,7 +148,7 @@ struct App::Parts {
         handlers(make_handlers(config)),
         extras(std::move(extra_handlers)),
         runner(claim_pool, run_pool, make_handled_sources(config, handlers, extras), clock,
-               runner_settings(config)),
+               runner_settings(config, instance)),
         workers([this] { return runner.run_once(); }, worker_pool_settings(config)),
         maintenance(duty_pool, clock, maintenance_settings(config)),
         queue(ingest_pool, commit_queue_settings(), [this] { workers.wake(); }),
@@ -189,6 +192,7 @@ struct App::Parts {
     return ready;
   }
 
+  const std::int32_t instance = fresh_instance();
   ConnectionPool ingest_pool;
   ConnectionPool claim_pool;
   ConnectionPool run_pool;
@@ -241,16 +245,30 @@ void App::start() {
     }
     ensure_body_partitions(*lease, clock_());
   }
-  parts.maintenance.start();
-  parts.workers.start();
-  if (config_.workers.count > 0) {
-    parts.notifications = std::jthread{[this](const std::stop_token& stop) {
-      listen_for_events(stop, config_.database.url, [this] { parts_->workers.wake(); });
-    }};
-  }
+  start_workers();
   parts.queue.start();
   parts.listener->start();
   start_admin();
+}
+
+// Presence first: a claim of a process that nobody sees would be taken for a dead one's.
+void App::start_workers() {
+  auto& parts = *parts_;
+  if (config_.workers.count > 0) {
+    const auto listening = std::make_shared<std::promise<void>>();
+    const auto began = std::make_shared<std::once_flag>();
+    parts.notifications = std::jthread{[this, listening, began](const std::stop_token& stop) {
+      listen_for_events(stop, config_.database.url, parts_->instance, [&] {
+        std::call_once(*began, [&] { listening->set_value(); });
+        parts_->workers.wake();
+      });
+    }};
+    if (listening->get_future().wait_for(std::chrono::seconds{10}) != std::future_status::ready) {
+      throw StoreUnavailable("the database did not let us listen in time");
+    }
+  }
+  parts.maintenance.start();
+  parts.workers.start();
 }
 
 // A second gateway on one machine finds the default address taken; it must run all the same. An

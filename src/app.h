@@ -36,10 +36,11 @@ class App {
   std::string public_address() const;  // "127.0.0.1:8080"
   std::string admin_address() const;
 
-  // Applies retention now, as the background does every minute.
+  // Applies retention now, as the background does every ten seconds.
   void run_maintenance();
 
  private:
+  void start_workers();
   void start_admin();
 
   struct Parts;

@@ -7,10 +7,16 @@
 namespace hookgate {
 namespace {
 
-// The server's messages end with a line feed.
+// The server's messages have several lines and end with a line feed; a log line and an error have
+// one.
 std::string text_of(const std::exception& error) {
-  std::string text = error.what();
-  text.erase(text.find_last_not_of("\r\n ") + 1);
+  std::string text;
+  for (const char c : std::string_view{error.what()}) {
+    const bool is_blank = c == '\n' || c == '\t' || c == ' ';
+    if (!is_blank) text += c;
+    if (is_blank && !text.empty() && text.back() != ' ') text += ' ';
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
   return text;
 }
 

@@ -61,14 +61,35 @@ constexpr auto kFinish = R"sql(
    WHERE e.id = v.id AND e.claim_token = $8 AND e.status = 'pending'
 )sql";
 
+// First key of the lock that shows a process lives; the second is its instance.
+constexpr std::int32_t kPresenceLock = 0x686f6f6b;  // "hook"
+
+// The instance is the upper half of the claim's token.
+constexpr auto kReleaseClaimsOfTheGone = R"sql(
+  UPDATE hookgate.events e
+     SET due_at = now()
+   WHERE e.status = 'pending' AND e.claim_token IS NOT NULL AND e.due_at > now()
+     AND NOT EXISTS (
+       SELECT 1
+         FROM pg_locks l
+        WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.classid = $1::bigint::oid
+          AND l.objid = (e.claim_token >> 32)::oid
+          AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+)sql";
+
 constexpr auto kLock = R"sql(
   SELECT pg_advisory_xact_lock(k)
     FROM (SELECT DISTINCT hashtextextended(name, 0) AS k FROM unnest($1::text[]) AS t (name) ORDER BY 1) AS keys
 )sql";
 
-std::int64_t fresh_token() {
+std::uint64_t random_bits() {
   thread_local std::mt19937_64 random{std::random_device{}()};
-  return static_cast<std::int64_t>(random() >> 1U);
+  return random();
+}
+
+std::int64_t fresh_token(std::int32_t instance) {
+  return static_cast<std::int64_t>((static_cast<std::uint64_t>(instance) << 32U) |
+                                   (random_bits() & 0xFFFFFFFFU));
 }
 
 SystemTime instant_of(const pqxx::field& field) {
@@ -122,7 +143,7 @@ std::vector<ClaimedEvent> claim(Connection& connection, const ClaimOptions& opti
   std::vector<ClaimedEvent> events;
   auto sources = BinaryArray::of_text();
   for (const auto& source : options.sources) sources.add(source);
-  const auto token = fresh_token();
+  const auto token = fresh_token(options.instance);
   translate_errors([&] {
     connection.prepare_once(name, statement);
     pqxx::nontransaction transaction{connection.raw()};
@@ -226,6 +247,27 @@ std::vector<ClaimedEvent> claim_expired(Connection& connection, const ClaimOptio
   one.events_max = 1;
   static const auto statement = claim_statement(true);
   return claim(connection, one, "claim_expired", statement);
+}
+
+std::int32_t fresh_instance() {
+  return static_cast<std::int32_t>(random_bits() % 0x7FFFFFFFU) + 1;
+}
+
+void show_presence(Connection& connection, std::int32_t instance) {
+  translate_errors([&] {
+    pqxx::nontransaction transaction{connection.raw()};
+    transaction.exec_params("SELECT pg_advisory_lock($1::integer, $2::integer)", kPresenceLock,
+                            instance);
+  });
+}
+
+std::size_t release_claims_of_the_gone(Connection& connection) {
+  std::size_t released = 0;
+  translate_errors([&] {
+    pqxx::nontransaction transaction{connection.raw()};
+    released = transaction.exec_params(kReleaseClaimsOfTheGone, kPresenceLock).affected_rows();
+  });
+  return released;
 }
 
 void load_versions(Connection& connection, ClaimedEvent& claimed) {

@@ -39,7 +39,18 @@ struct ClaimOptions {
   std::size_t events_max = 50;
   std::chrono::milliseconds lease{20'000};
   std::span<const std::string> sources;  // only theirs
+  std::int32_t instance = 0;             // who claims; see Presence
 };
+
+// An id for a process that claims, other than any other's in all likelihood; at least 1.
+std::int32_t fresh_instance();
+
+// Shows that a process lives: a lock that its session holds, and that the server lets go with it.
+void show_presence(Connection& connection, std::int32_t instance);
+
+// Ends the leases of processes that are gone, so that what they held is run at once and not only
+// when the lease would have ended. Returns how many events that were.
+std::size_t release_claims_of_the_gone(Connection& connection);
 
 // Takes pending, due events that nobody holds; in the order they fell due, sorted by subject for
 // the caller. Its commit may be lost in a crash of the server, which only makes them claimable

@@ -36,6 +36,7 @@ std::size_t EventRunner::run_once() {
   options.events_max = settings_.batch_events_max;
   options.lease = settings_.lease;
   options.sources = source_names_;
+  options.instance = settings_.instance;
   std::vector<ClaimedEvent> claimed;
   {
     auto lease = claims_.acquire();

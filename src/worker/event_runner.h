@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,6 +31,7 @@ struct RunnerSettings {
   int crashes_max = 30;           // a lost process or database is no failure of a handler
   int transient_retries_max = 5;  // of deadlocks and such, at once, within one claim
   BackoffPolicy backoff{};
+  std::int32_t instance = 0;  // of this process; see store/event_queue.h
 };
 
 // Runs the handlers of claimed events. What a handler writes and the mark "done" commit in one

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "store/event_notifications.h"
+#include "store/event_queue.h"
 #include "telemetry/log.h"
 
 namespace hookgate {
@@ -50,16 +51,18 @@ PruneResult Maintenance::run_once() {
   const auto now = clock_();
   auto lease = pool_.acquire();
   ensure_body_partitions(*lease, now);
+  release_claims_of_the_gone(*lease);
   return prune(*lease, now, settings_.bodies, settings_.keys);
 }
 
-void listen_for_events(const std::stop_token& stop, const Secret& url,
+void listen_for_events(const std::stop_token& stop, const Secret& url, std::int32_t instance,
                        const std::function<void()>& on_events) {
   constexpr std::chrono::milliseconds kWait{100};
   while (!stop.stop_requested()) {
     try {
       Connection connection{url, {}};
       EventNotifications notifications{connection};
+      show_presence(connection, instance);
       on_events();  // what came while nobody listened
       while (!stop.stop_requested()) {
         if (notifications.wait(kWait)) on_events();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <thread>
@@ -15,7 +16,7 @@ namespace hookgate {
 struct MaintenanceSettings {
   std::chrono::hours bodies{24 * 30};
   std::vector<KeyRetention> keys;
-  std::chrono::milliseconds interval{60'000};
+  std::chrono::milliseconds interval{10'000};
 };
 
 // The background duties of one process: tomorrow's partitions, retention. Any number of gateways
@@ -37,9 +38,10 @@ class Maintenance {
   std::jthread thread_;
 };
 
-// Wakes `on_events` when another process stored events: LISTEN on a session of its own, renewed
-// when lost. Throws nothing; ends with the stop token, within a second.
-void listen_for_events(const std::stop_token& stop, const Secret& url,
+// Calls `on_events` when another process stored events, and once whenever it has begun to listen:
+// LISTEN on a session of its own, renewed when lost, which also shows that `instance` lives. Throws
+// nothing; ends with the stop token, within a tenth of a second.
+void listen_for_events(const std::stop_token& stop, const Secret& url, std::int32_t instance,
                        const std::function<void()>& on_events);
 
 }  // namespace hookgate

@@ -338,6 +338,28 @@ TEST_F(EventRunnerTest, RepeatsAtOnceAfterADeadlockAndCountsNoFailure) {
   EXPECT_EQ(database().value("SELECT failures || '/' || attempts FROM hookgate.events"), "0/1");
 }
 
+TEST_F(EventRunnerTest, TakesOverAtOnceWhatAProcessHeldThatIsGone) {
+  store({"1", "2"});
+  settings_.instance = fresh_instance();
+  ActingHandler handler{"h",
+                        [](auto& event, auto& context) { return write_effect(event, context); }};
+  auto lease = pool_->acquire();
+  {
+    Connection presence{database().url(), SessionSettings{}};
+    show_presence(presence, settings_.instance);
+    ClaimOptions options;
+    const std::vector<std::string> sources{"stripe"};
+    options.sources = sources;
+    options.instance = settings_.instance;
+    EXPECT_EQ(claim_events(*lease, options).size(), 2U);
+    EXPECT_EQ(release_claims_of_the_gone(*lease), 0U);
+  }
+  while (release_claims_of_the_gone(*lease) == 0)
+    std::this_thread::yield();  // until the server saw it go
+  EXPECT_EQ(run_all(*runner({&handler})), 2U);
+  EXPECT_EQ(effects(), 2);
+}
+
 TEST_F(EventRunnerTest, LeavesEventsOfOtherSourcesAlone) {
   store({"1"});
   database().execute("UPDATE hookgate.events SET source = 'elsewhere'");

@@ -40,6 +40,7 @@ CREATE TABLE hookgate.payment_facts (
   state        text NOT NULL,
   occurred_at  timestamptz,
   observations text NOT NULL,
+  first_event  bigint,         -- the row of hookgate.events that first told of it; it may be gone by now
   CONSTRAINT payment_facts_are_unique PRIMARY KEY (provider, account, kind, fact_id)
 ) WITH (fillfactor = 85);
 
