@@ -1,5 +1,8 @@
 #include "handlers/payments/fact.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "domain/json.h"
 
 namespace hookgate {
@@ -25,16 +28,28 @@ std::string text_of(const Json& object, std::string_view name) {
 }  // namespace
 
 bool Fact::merge(const Fact& other) {
-  bool grew = false;
-  if (parent.empty() && !other.parent.empty()) {
-    parent = other.parent;
-    grew = true;
+  const auto before = observations;
+  const auto parent_before = parent;
+  if (!other.parent.empty())
+    parent = parent.empty() ? other.parent : std::min(parent, other.parent);
+  observations.insert(other.observations.begin(), other.observations.end());
+  while (observations.size() > kObservationsMax) observations.erase(std::prev(observations.end()));
+  return parent != parent_before || observations != before;
+}
+
+std::string Fact::named_payment() const {
+  std::string least;
+  for (const auto& seen : observations) {
+    if (!seen.payment.empty() && (least.empty() || seen.payment < least)) least = seen.payment;
   }
-  for (const auto& observation : other.observations) {
-    if (observations.size() >= kObservationsMax) break;
-    grew = observations.insert(observation).second || grew;
-  }
-  return grew;
+  return least;
+}
+
+bool Fact::names_several_payments() const {
+  const auto one = named_payment();
+  return std::ranges::any_of(observations, [&](const Observation& seen) {
+    return !seen.payment.empty() && seen.payment != one;
+  });
 }
 
 std::string observations_json(const std::set<Observation>& observations) {
@@ -49,9 +64,12 @@ std::string observations_json(const std::set<Observation>& observations) {
     append_number(out, "captured", observation.captured);
     append_number(out, "refunded", observation.refunded);
     append_number(out, "at", observation.at);
+    append_number(out, "made_at", observation.made_at);
+    append_text(out, "payment", observation.payment);
     append_text(out, "reason", observation.reason);
     append_text(out, "version", observation.version);
     append_text(out, "reference", observation.reference);
+    append_text(out, "details", observation.details);
     out += '}';
   }
   return out + "]";
@@ -71,9 +89,12 @@ std::set<Observation> parse_observations(std::string_view json) {
     observation.captured = element["captured"].integer();
     observation.refunded = element["refunded"].integer();
     observation.at = element["at"].integer();
+    observation.made_at = element["made_at"].integer();
+    observation.payment = text_of(element, "payment");
     observation.reason = text_of(element, "reason");
     observation.version = text_of(element, "version");
     observation.reference = text_of(element, "reference");
+    observation.details = text_of(element, "details");
     observations.insert(std::move(observation));
   }
   return observations;

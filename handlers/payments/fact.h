@@ -1,12 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace hookgate {
 
@@ -25,7 +23,8 @@ inline constexpr std::string_view kContradiction =
     "contradiction";  // an event that came with two bodies
 }  // namespace fact_kind
 
-// What one event said of a fact. Two events that say the same are one observation.
+// What one event said of a fact. Two events that say the same are one observation. Instants are
+// microseconds since 1970 by the provider's clock; nothing if absent or unreadable.
 struct Observation {
   std::string code;      // Stripe event type, Adyen eventCode
   std::string status;    // Stripe object's status; Adyen "true" or "false"
@@ -33,10 +32,13 @@ struct Observation {
   std::optional<std::int64_t> amount;
   std::optional<std::int64_t> captured;  // running totals of a Stripe charge or intent
   std::optional<std::int64_t> refunded;
-  std::optional<std::int64_t> at;  // unix seconds by the provider's clock; nothing if unreadable
+  std::optional<std::int64_t> at;       // of the event
+  std::optional<std::int64_t> made_at;  // of a Stripe refund
+  std::string payment;                  // the payment it names; "" if it names none
   std::string reason;   // Stripe refund or cancellation reason; Adyen "recaptured" or disputeStatus
   std::string version;  // Stripe api_version; "-" for an event without one
   std::string reference;  // the merchant's order
+  std::string details;    // Adyen CHARGEBACK: the text that decides between two of one eventDate
 
   auto operator<=>(const Observation&) const = default;
 };
@@ -44,6 +46,7 @@ struct Observation {
 // One business fact, identified by the provider's own object id. What is known of it only grows:
 // merging is the union of observations, so that order of arrival and repetition cannot matter.
 struct Fact {
+  // Over it the least are kept, so that even then the order of arrival decides nothing.
   static constexpr std::size_t kObservationsMax = 1'000;
 
   std::string kind;
@@ -51,13 +54,16 @@ struct Fact {
   std::string parent;  // what it hangs on when the payment is not named (Stripe: its charge)
   std::set<Observation> observations;
 
-  // Adds the other's observations up to the limit; true when anything was new.
+  // Adds what the other knows; true when anything was new.
   bool merge(const Fact& other);
+  // The payment that its observations name, the least if they contradict each other; "" for none.
+  std::string named_payment() const;
+  bool names_several_payments() const;
 };
 
-// Where an event's facts belong. `payment` is empty when the event does not name it.
+// What an event says of a fact.
 struct FactUpdate {
-  std::string payment;
+  std::string payment;  // where a stored fact belongs: "" while nobody has said
   Fact fact;
 };
 

@@ -1,65 +1,62 @@
 #include "handlers/payments/fact_book.h"
 
-#include <algorithm>
-
 namespace hookgate {
 namespace {
 
-bool is_charge(const Fact& fact) {
-  return fact.kind == fact_kind::kCharge;
-}
-
 // The Stripe charge the fact is or hangs on; "" for none.
 const std::string& charge_of(const Fact& fact) {
-  return is_charge(fact) ? fact.id : fact.parent;
+  return fact.kind == fact_kind::kCharge ? fact.id : fact.parent;
 }
 
-// The payment the update names, or that is known otherwise; "" to park it.
-std::string payment_for(FactBook& book, const FactUpdate& update, const std::string& known) {
-  const auto& named = update.payment;
-  const auto& charge = charge_of(update.fact);
-  const bool is_own = is_charge(update.fact) && named == update.fact.id;
-  if (named.empty() || is_own) {
-    if (!known.empty() && known != update.fact.id) return known;
-    const auto linked = charge.empty() ? "" : book.payment_of_charge(charge);
+// The payment the fact's events name, else one that is known otherwise; "" to park it.
+std::string payment_for(FactBook& book, const Fact& fact, const std::string& known) {
+  auto named = fact.named_payment();
+  if (!named.empty()) return named;
+  const auto& charge = charge_of(fact);
+  if (!charge.empty()) {
+    auto linked = book.payment_of_charge(charge);
     if (!linked.empty()) return linked;
-    if (is_own || !known.empty()) return is_own ? named : known;
-    const bool is_dispute = update.fact.kind == fact_kind::kDispute;
-    return is_dispute && charge.empty() && book.has_payment(update.fact.id) ? update.fact.id : "";
+    // A charge whose intent nobody has named is a payment of its own; what hangs on it makes none.
+    return fact.kind == fact_kind::kCharge ? charge : "";
   }
-  // Two events that name two payments for one object contradict each other; the choice must not
-  // depend on which came first. A reference that stood in for the unknown payment is no
-  // contradiction.
-  const bool contradicts =
-      !known.empty() && known != named && known != update.fact.id && known != charge;
-  return contradicts ? std::min(known, named) : named;
+  if (!known.empty()) return known;
+  // Adyen: an event of a dispute that carries the payment's reference instead of its own.
+  const bool is_of_payment = fact.kind == fact_kind::kDispute && book.has_payment(fact.id);
+  return is_of_payment ? fact.id : "";
+}
+
+void enter_one(FactBook& book, const FactUpdate& update, std::set<std::string>& affected) {
+  const auto stored = book.find(update.fact.kind, update.fact.id);
+  auto entry = stored.value_or(FactUpdate{});
+  const auto known = entry.payment;
+  entry.fact.kind = update.fact.kind;
+  entry.fact.id = update.fact.id;
+  const bool grew = entry.fact.merge(update.fact);
+  entry.payment = payment_for(book, entry.fact, known);
+  const auto& charge = charge_of(entry.fact);
+  // The charge was taken for a payment of its own until now.
+  const bool is_elsewhere = !entry.payment.empty() && entry.payment != charge;
+  if (!charge.empty() && is_elsewhere && book.has_payment(charge)) {
+    book.move_facts(charge, entry.payment);
+    affected.insert(charge);
+  }
+  const bool is_news = !stored || grew || entry.payment != known;
+  if (is_news) book.put(entry);
+  if (!known.empty()) affected.insert(known);
+  if (entry.payment.empty()) return;
+  affected.insert(entry.payment);
+  if (!charge.empty()) {
+    if (is_news) book.adopt_by_charge(charge, entry.payment);
+  } else if (entry.payment != known && entry.fact.kind != fact_kind::kIntent) {
+    book.adopt_dispute(entry.payment);
+  }
 }
 
 }  // namespace
 
 std::set<std::string> enter(FactBook& book, const std::vector<FactUpdate>& updates) {
   std::set<std::string> affected;
-  for (const auto& update : updates) {
-    auto entry = book.find(update.fact.kind, update.fact.id).value_or(FactUpdate{"", {}});
-    const auto known = entry.payment;
-    entry.fact.kind = update.fact.kind;
-    entry.fact.id = update.fact.id;
-    entry.fact.merge(update.fact);
-    entry.payment = payment_for(book, update, known);
-    const auto& charge = charge_of(entry.fact);
-    // The charge was taken for a payment of its own until now.
-    if (!charge.empty() && !entry.payment.empty() && entry.payment != charge &&
-        book.has_payment(charge)) {
-      book.move_facts(charge, entry.payment);
-      affected.insert(charge);
-    }
-    book.put(entry);
-    if (!known.empty()) affected.insert(known);
-    if (entry.payment.empty()) continue;
-    affected.insert(entry.payment);
-    if (!charge.empty()) book.adopt_by_charge(charge, entry.payment);
-    book.adopt_dispute(entry.payment);
-  }
+  for (const auto& update : updates) enter_one(book, update, affected);
   return affected;
 }
 

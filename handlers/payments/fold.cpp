@@ -5,16 +5,16 @@
 namespace hookgate {
 namespace {
 
-// Strongest first.
+// Strongest first. Where a figure is not decided the status goes by its lowest reading.
 std::string status_of(const Folded& folded) {
-  const auto captured = folded.state.captured.value_or(0);
-  const auto refunded = folded.state.refunded.value_or(folded.refunded_at_least);
+  const auto authorized = folded.authorized.at_least;
+  const auto captured = folded.captured.at_least;
+  const auto refunded = folded.refunded.at_least;
   if (folded.dispute_lost) return "charged_back";
   if (folded.dispute_open) return "disputed";
   if (captured > 0 && refunded >= captured) return "refunded";
   if (captured > 0 && refunded > 0) return "partially_refunded";
-  if (captured > 0 && captured < folded.state.authorized.value_or(captured))
-    return "partially_captured";
+  if (captured > 0 && captured < authorized) return "partially_captured";
   if (captured > 0) return "captured";
   if (folded.is_expired) return "expired";
   if (folded.is_canceled) return "canceled";
@@ -39,63 +39,69 @@ std::string reference_of(const std::vector<Fact>& facts) {
   return others.empty() ? "" : *others.begin();
 }
 
-void add_times_and_currency(PaymentState& state, const std::vector<Fact>& facts) {
-  std::set<std::string> currencies;
+void add_times(PaymentState& state, const std::vector<Fact>& facts) {
   for (const auto& fact : facts) {
-    for (const auto& observation : fact.observations) {
-      // A dispute may be booked in the cardholder's currency.
-      if (!observation.currency.empty() && fact.kind != fact_kind::kDispute)
-        currencies.insert(observation.currency);
-      if (!observation.at) continue;
-      state.first_event_at =
-          std::min(state.first_event_at.value_or(*observation.at), *observation.at);
-      state.last_event_at =
-          std::max(state.last_event_at.value_or(*observation.at), *observation.at);
+    for (const auto& seen : fact.observations) {
+      if (!seen.at) continue;
+      state.first_event_at = std::min(state.first_event_at.value_or(*seen.at), *seen.at);
+      state.last_event_at = std::max(state.last_event_at.value_or(*seen.at), *seen.at);
     }
   }
-  if (!currencies.empty()) state.currency = *currencies.begin();
-  if (currencies.size() > 1) state.needs_review = true;
 }
 
-void add_milestones(Folded& folded, const std::string& payment_id) {
-  auto& state = folded.state;
+// Amounts of two currencies cannot be compared or added: somebody has to look. A dispute alone may
+// be in another one (the cardholder's), so the payment's own comes first.
+void add_currency(PaymentState& state, const std::vector<Fact>& facts) {
+  std::set<std::string> own;
+  std::set<std::string> all;
+  for (const auto& fact : facts) {
+    for (const auto& seen : fact.observations) {
+      if (seen.currency.empty()) continue;
+      all.insert(seen.currency);
+      if (fact.kind != fact_kind::kDispute) own.insert(seen.currency);
+    }
+  }
+  if (all.size() > 1) state.needs_review = true;
+  if (!all.empty()) state.currency = own.empty() ? *all.begin() : *own.begin();
+}
+
+bool has_contradiction(const std::vector<Fact>& facts) {
+  return std::ranges::any_of(facts, [](const Fact& fact) {
+    return fact.kind == fact_kind::kContradiction || fact.names_several_payments() ||
+           fact.observations.size() >= Fact::kObservationsMax;
+  });
+}
+
+void add_milestones(PaymentState& state, const Folded& folded, const std::string& payment_id) {
   const auto reached = [&](bool holds, const char* name) {
     if (holds) state.milestones.emplace(name, payment_id);
   };
   reached(folded.is_authorized, "authorized");
-  reached(state.captured.value_or(0) > 0, "captured");
-  reached(state.status == "canceled", "canceled");
-  reached(state.status == "expired", "expired");
-  reached(state.status == "failed", "failed");
+  reached(folded.captured.at_least > 0, "captured");
+  for (const auto* end : {"canceled", "expired", "failed"}) reached(state.status == end, end);
 }
 
 }  // namespace
 
-Amount add(Amount a, Amount b) {
-  std::int64_t sum = 0;
-  if (!a || !b || __builtin_add_overflow(*a, *b, &sum)) return std::nullopt;
-  return sum;
-}
-
 PaymentState fold(std::string_view provider, const std::string& payment_id,
                   const std::vector<Fact>& facts, const FoldSettings& settings) {
-  auto folded = provider == "stripe" ? fold_stripe(facts) : fold_adyen(payment_id, facts, settings);
-  auto& state = folded.state;
-  add_times_and_currency(state, facts);
-  state.reference = reference_of(facts);
-  for (const auto& fact : facts) {
-    if (fact.kind == fact_kind::kContradiction ||
-        fact.observations.size() >= Fact::kObservationsMax) {
-      state.needs_review = true;
-    }
-  }
-  if (!state.authorized || !state.captured || !state.refunded || !state.disputed)
-    state.needs_review = true;
+  const auto folded =
+      provider == "stripe" ? fold_stripe(facts) : fold_adyen(payment_id, facts, settings);
+  PaymentState state;
   state.status = status_of(folded);
-  const auto returned =
-      add(state.refunded.value_or(folded.refunded_at_least), state.disputed.value_or(0));
-  state.over_returned = !returned || *returned > state.captured.value_or(0);
-  add_milestones(folded, payment_id);
+  state.reference = reference_of(facts);
+  state.authorized = folded.authorized.amount;
+  state.captured = folded.captured.amount;
+  state.refunded = folded.refunded.amount;
+  state.disputed = folded.disputed.amount;
+  const bool is_decided = state.authorized && state.captured && state.refunded && state.disputed;
+  state.needs_review = folded.needs_review || !is_decided || has_contradiction(facts);
+  add_times(state, facts);
+  add_currency(state, facts);
+  const auto returned = add(folded.refunded.at_least, folded.disputed.at_least);
+  state.over_returned = !returned || *returned > folded.captured.at_least;
+  state.milestones = folded.milestones;
+  add_milestones(state, folded, payment_id);
   return state;
 }
 

@@ -1,273 +1,195 @@
 // An Adyen payment from its authorization, modifications and disputes. Policy: handlers/README.md.
 #include <algorithm>
-#include <limits>
 
+#include "handlers/payments/adyen_amounts.h"
+#include "handlers/payments/dispute.h"
 #include "handlers/payments/payment_state.h"
 
 namespace hookgate {
 namespace {
 
-bool knows(const Fact& fact, std::string_view code) {
-  return std::ranges::any_of(fact.observations,
-                             [&](const Observation& seen) { return seen.code == code; });
+bool is_success(const Observation& seen, std::string_view code) {
+  return seen.code == code && seen.status == "true";
 }
 
 bool knows_success(const Fact& fact, std::string_view code) {
-  return std::ranges::any_of(fact.observations, [&](const Observation& seen) {
-    return seen.code == code && seen.status == "true";
-  });
+  return std::ranges::any_of(fact.observations,
+                             [&](const Observation& seen) { return is_success(seen, code); });
 }
 
-// The amount all deliveries of these codes name; nothing when they name two.
-Amount one_amount(const Fact& fact, std::initializer_list<std::string_view> codes) {
-  std::set<std::pair<std::int64_t, std::string>> amounts;
-  for (const auto& seen : fact.observations) {
-    if (std::ranges::find(codes, seen.code) != codes.end())
-      amounts.emplace(seen.amount.value_or(0), seen.currency);
+Figure amount_of_success(const Fact& fact, std::string_view code) {
+  return signed_amount(fact, [&](const Observation& seen) { return is_success(seen, code); });
+}
+
+// Instants of one kind of event of a capture.
+struct Dates {
+  bool known = false;
+  bool one_is_unreadable = false;
+  std::optional<std::int64_t> latest;
+
+  void add(const Observation& seen) {
+    known = true;
+    if (seen.at) {
+      latest = std::max(latest.value_or(*seen.at), *seen.at);
+    } else {
+      one_is_unreadable = true;
+    }
   }
-  if (amounts.empty()) return 0;
-  if (amounts.size() > 1) return std::nullopt;
-  return amounts.begin()->first;
-}
-
-Amount authorized_amount(const Fact& fact) {
-  std::set<std::pair<std::int64_t, std::string>> amounts;
-  for (const auto& seen : fact.observations) {
-    if (seen.code == "AUTHORISATION" && seen.status == "true")
-      amounts.emplace(seen.amount.value_or(0), seen.currency);
-  }
-  if (amounts.empty()) return 0;
-  if (amounts.size() > 1) return std::nullopt;
-  return amounts.begin()->first;
-}
-
-// Four things that only grow: accepted, last failure, last recapture, last of any other CAPTURE.
-struct Capture {
-  bool accepted = false;
-  bool failed = false;
-  bool unreadable = false;  // a date that is needed cannot be read
-  std::optional<std::int64_t> failed_at, recaptured_at, captured_at;
-  bool recaptured = false;
 };
 
-Capture read_capture(const Fact& fact) {
-  Capture capture;
-  const auto later = [&](std::optional<std::int64_t>& last, const Observation& seen) {
-    if (!seen.at) {
-      capture.unreadable = true;
-    } else {
-      last = std::max(last.value_or(*seen.at), *seen.at);
-    }
-  };
-  for (const auto& seen : fact.observations) {
-    if (seen.code == "CAPTURE_FAILED") {
-      capture.failed = true;
-      later(capture.failed_at, seen);
-    } else if (seen.code == "CAPTURE" && seen.status == "true") {
-      capture.accepted = true;
-      capture.recaptured = capture.recaptured || seen.reason == "recaptured";
-      later(seen.reason == "recaptured" ? capture.recaptured_at : capture.captured_at, seen);
-    }
-  }
-  return capture;
-}
-
-struct CaptureVerdict {
+struct Capture {
   bool counts = false;
+  bool has_failed = false;
   bool failure_stands = false;
   bool needs_review = false;
 };
 
-CaptureVerdict judge_capture(const Capture& capture) {
-  CaptureVerdict verdict;
-  if (!capture.failed) {
-    verdict.counts = capture.accepted;
-    return verdict;
-  }
-  const bool dates_decide = capture.failed_at && !capture.unreadable;
-  const bool is_back = capture.accepted && dates_decide && capture.recaptured_at &&
-                       *capture.recaptured_at > *capture.failed_at;
-  verdict.counts = is_back;
-  verdict.failure_stands = !is_back;
-  const bool captured_later =
-      capture.captured_at && capture.failed_at && *capture.captured_at > *capture.failed_at;
-  const bool date_is_needed = capture.unreadable && capture.accepted;
-  verdict.needs_review = !is_back && (capture.recaptured || captured_later || date_is_needed);
-  return verdict;
-}
-
-enum class DisputeState { kNone, kNotice, kOpen, kOpenWithoutMoney, kWon, kLost };
-
-struct Dispute {
-  DisputeState state = DisputeState::kNone;
-  Amount amount = 0;
-  bool needs_review = false;
-};
-
-bool knows_any(const Fact& fact, std::initializer_list<std::string_view> codes) {
-  return std::ranges::any_of(codes, [&](std::string_view code) { return knows(fact, code); });
-}
-
-// disputeStatus of the latest CHARGEBACK: the one unsigned detail that decides something.
-bool chargeback_is_settled(const Fact& fact) {
-  std::pair<std::int64_t, std::string> latest{std::numeric_limits<std::int64_t>::min(), ""};
+// Judged by four things that only grow: was it accepted, and the latest failure, recapture and
+// other CAPTURE. A recapture dated after every failure brings the money back.
+Capture judge_capture(const Fact& fact) {
+  Dates failures;
+  Dates recaptures;
+  Dates others;
   for (const auto& seen : fact.observations) {
-    if (seen.code != "CHARGEBACK") continue;
-    latest =
-        std::max(latest, {seen.at.value_or(std::numeric_limits<std::int64_t>::min()), seen.reason});
+    if (seen.code == "CAPTURE_FAILED") failures.add(seen);
+    if (is_success(seen, "CAPTURE")) (seen.reason == "recaptured" ? recaptures : others).add(seen);
   }
-  return latest.second == "Lost" || latest.second == "Accepted" || latest.second == "Expired";
+  const bool accepted = recaptures.known || others.known;
+  Capture capture;
+  if (!failures.known) {
+    capture.counts = accepted;
+    return capture;
+  }
+  capture.has_failed = true;
+  const bool failures_are_dated = !failures.one_is_unreadable;
+  capture.counts = failures_are_dated && recaptures.latest && *recaptures.latest > *failures.latest;
+  capture.failure_stands = !capture.counts;
+  if (capture.counts || !accepted) return capture;
+  const bool other_is_later = failures.latest && others.latest && *others.latest > *failures.latest;
+  const bool needed_date_is_unreadable = failures.one_is_unreadable || others.one_is_unreadable;
+  capture.needs_review = recaptures.known || other_is_later || needed_date_is_unreadable;
+  return capture;
 }
 
-Amount dispute_amount(const Fact& fact) {
-  if (knows(fact, "SECOND_CHARGEBACK")) return one_amount(fact, {"SECOND_CHARGEBACK"});
-  if (knows(fact, "CHARGEBACK")) return one_amount(fact, {"CHARGEBACK"});
-  if (knows(fact, "DISPUTE_OPENED_WITH_CHARGEBACK"))
-    return one_amount(fact, {"DISPUTE_OPENED_WITH_CHARGEBACK"});
+// An account that captures by itself captured what was authorized, less the failures that stand.
+void take_off(const Fact& failure, const Figure& failed, Figure& captured) {
   std::int64_t highest = 0;
-  for (const auto& seen : fact.observations) highest = std::max(highest, seen.amount.value_or(0));
-  return highest;
+  for (const auto& seen : failure.observations)
+    highest = std::max(highest, seen.amount.value_or(0));
+  const auto left = [](std::int64_t whole, std::int64_t part) {
+    return std::max<std::int64_t>(0, whole - part);
+  };
+  const bool is_decided = captured.is_decided() && failed.is_decided();
+  captured.amount = is_decided ? Amount{left(*captured.amount, *failed.amount)} : std::nullopt;
+  captured.at_least = left(captured.at_least, highest);
 }
 
-// By the set of codes, never by dates; final stages outrank the others.
-Dispute read_dispute(const Fact& fact) {
-  Dispute dispute;
-  dispute.amount = dispute_amount(fact);
-  const bool lost = knows_any(
-      fact, {"SECOND_CHARGEBACK", "SCHEME_ARBITRATION_LOST", "DISPUTE_DEFENSE_PERIOD_ENDED"});
-  const bool won = knows_any(
-      fact, {"SCHEME_ARBITRATION_WON", "ISSUER_RESPONSE_TIMEFRAME_EXPIRED", "PREARBITRATION_WON"});
-  const bool charged_back = knows_any(fact, {"CHARGEBACK", "DISPUTE_OPENED_WITH_CHARGEBACK"});
-  const bool reversed = knows(fact, "CHARGEBACK_REVERSED");
-  if (lost && won) {
-    const bool scheme_lost = knows(fact, "SCHEME_ARBITRATION_LOST");
-    const bool scheme_won = knows(fact, "SCHEME_ARBITRATION_WON");
-    dispute.needs_review = scheme_lost == scheme_won;
-    dispute.state = scheme_won && !scheme_lost ? DisputeState::kWon : DisputeState::kLost;
-  } else if (lost || knows(fact, "PREARBITRATION_LOST")) {
-    dispute.state = won ? DisputeState::kWon : DisputeState::kLost;
-  } else if (won) {
-    dispute.state = DisputeState::kWon;
-  } else if (knows(fact, "PREARBITRATION_OPEN")) {
-    dispute.state =
-        charged_back && !reversed ? DisputeState::kOpen : DisputeState::kOpenWithoutMoney;
-  } else if (reversed) {
-    dispute.state = DisputeState::kWon;
-  } else if (charged_back) {
-    dispute.state = chargeback_is_settled(fact) ? DisputeState::kLost : DisputeState::kOpen;
-  } else if (knows(fact, "NOTIFICATION_OF_CHARGEBACK")) {
-    dispute.state = DisputeState::kNotice;
+void add_captures(const std::vector<Fact>& facts, const FoldSettings& settings, Folded& folded) {
+  if (settings.capture_immediate) folded.captured = folded.authorized;
+  for (const auto& fact : facts) {
+    if (fact.kind != fact_kind::kCapture) continue;
+    const auto capture = judge_capture(fact);
+    const auto amount = signed_amount(fact, [](const Observation& seen) {
+      return seen.code == "CAPTURE" || seen.code == "CAPTURE_FAILED";
+    });
+    if (capture.needs_review || !amount.is_decided() || knows(fact, "SETTLED_REVERSED"))
+      folded.needs_review = true;
+    if (capture.has_failed) folded.milestones.emplace("capture_failed", fact.id);
+    if (!settings.capture_immediate && capture.counts) folded.captured += amount;
+    if (settings.capture_immediate && capture.failure_stands)
+      take_off(fact, amount, folded.captured);
   }
-  return dispute;
 }
 
-void add_dispute(const Fact& fact, Folded& folded) {
-  const auto dispute = read_dispute(fact);
-  auto& state = folded.state;
-  state.needs_review = state.needs_review || dispute.needs_review;
-  if (dispute.state == DisputeState::kNone) return;
-  state.milestones.emplace("disputed", fact.id);
-  const bool is_open = dispute.state == DisputeState::kOpen ||
-                       dispute.state == DisputeState::kNotice ||
-                       dispute.state == DisputeState::kOpenWithoutMoney;
-  folded.dispute_open = folded.dispute_open || is_open;
-  if (dispute.state == DisputeState::kLost) {
-    folded.dispute_lost = true;
-    state.milestones.emplace("charged_back", fact.id);
+void add_authorization(const Fact& fact, Folded& folded) {
+  folded.is_authorized = knows_success(fact, "AUTHORISATION");
+  folded.authorized = amount_of_success(fact, "AUTHORISATION");
+  folded.is_failed = knows(fact, "AUTHORISATION") && !folded.is_authorized;
+  // An offer that was closed and yet authorized was authorized.
+  folded.is_expired =
+      knows(fact, "EXPIRE") || (knows(fact, "OFFER_CLOSED") && !folded.is_authorized);
+}
+
+// The last adjustment is what is authorized. Its date is the first that was told of it: a repeat
+// with a newer one is no newer adjustment. What the dates do not tell is not decided.
+void add_adjustments(const std::vector<Fact>& facts, Folded& folded) {
+  std::set<std::int64_t> all;
+  std::set<std::int64_t> of_the_last;
+  std::optional<std::int64_t> last;
+  bool is_dated = true;
+  bool is_decided = true;
+  for (const auto& fact : facts) {
+    if (fact.kind != fact_kind::kAdjustment) continue;
+    std::optional<std::int64_t> first;
+    for (const auto& seen : fact.observations) {
+      if (is_success(seen, "AUTHORISATION_ADJUSTMENT") && seen.at)
+        first = std::min(first.value_or(*seen.at), *seen.at);
+    }
+    if (!knows_success(fact, "AUTHORISATION_ADJUSTMENT")) continue;
+    const auto amount = amount_of_success(fact, "AUTHORISATION_ADJUSTMENT");
+    is_decided = is_decided && amount.is_decided();
+    is_dated = is_dated && first.has_value();
+    all.insert(amount.at_least);
+    if (!first || (last && *first < *last)) continue;
+    if (!last || *first > *last) of_the_last.clear();
+    last = first;
+    of_the_last.insert(amount.at_least);
   }
-  const bool money_is_out =
-      dispute.state == DisputeState::kOpen || dispute.state == DisputeState::kLost;
-  if (money_is_out) state.disputed = add(state.disputed, dispute.amount);
+  if (all.empty()) return;
+  folded.authorized = Figure::among(is_dated && is_decided ? of_the_last : all);
+  if (!is_decided) folded.authorized.amount = std::nullopt;
+}
+
+void add_refund(const Fact& fact, Folded& folded) {
+  const bool failed = knows_any(fact, {"REFUND_FAILED", "REFUNDED_REVERSED"});
+  if (failed) folded.milestones.emplace("refund_failed", fact.id);
+  if (failed || !knows_success(fact, "REFUND")) return;
+  folded.milestones.emplace("refunded", fact.id);
+  folded.refunded += amount_of_success(fact, "REFUND");
+}
+
+// CANCEL_OR_REFUND is what the money says it must have been: a refund of what was captured, if
+// anything was. It never returns more than that, and all of it where it names no amount.
+void add_cancel_or_refund(const Fact& fact, Folded& folded) {
+  if (!knows_success(fact, "CANCEL_OR_REFUND")) return;
+  const auto captured = folded.captured.at_least;
+  if (captured == 0) {
+    folded.is_canceled = true;
+    return;
+  }
+  std::set<std::int64_t> readings;
+  for (const auto& seen : fact.observations) {
+    if (!is_success(seen, "CANCEL_OR_REFUND")) continue;
+    const auto named = seen.amount.value_or(0);
+    readings.insert(named == 0 ? captured : std::min(named, captured));
+  }
+  auto returned = Figure::among(readings);
+  if (!folded.captured.is_decided()) returned.amount = std::nullopt;
+  folded.refunded += returned;
+  folded.milestones.emplace("refunded", fact.id);
 }
 
 // A dispute that named no payment but carries the payment's reference: the payment's only dispute,
 // or one of its own if there is none; with several nobody can tell.
 void add_disputes(const std::string& payment_id, const std::vector<Fact>& facts, Folded& folded) {
-  std::vector<Fact> named;
+  std::vector<Fact> disputes;
   const Fact* unnamed = nullptr;
   for (const auto& fact : facts) {
     if (fact.kind != fact_kind::kDispute) continue;
     if (fact.id == payment_id) {
       unnamed = &fact;
     } else {
-      named.push_back(fact);
+      disputes.push_back(fact);
     }
   }
-  if (unnamed != nullptr) {
-    if (named.empty()) named.push_back(*unnamed);
-    if (named.size() == 1) {
-      named.front().merge(*unnamed);
-    } else {
-      folded.state.needs_review = true;
-    }
+  if (unnamed != nullptr && disputes.size() > 1) {
+    folded.needs_review = true;
+  } else if (unnamed != nullptr && disputes.size() == 1) {
+    disputes.front().merge(*unnamed);
+  } else if (unnamed != nullptr) {
+    disputes.push_back(*unnamed);
   }
-  for (const auto& fact : named) add_dispute(fact, folded);
-}
-
-void add_refund(const Fact& fact, Folded& folded, bool& contradicts) {
-  const bool failed = knows_any(fact, {"REFUND_FAILED", "REFUNDED_REVERSED"});
-  if (failed) folded.state.milestones.emplace("refund_failed", fact.id);
-  if (!knows_success(fact, "REFUND")) return;
-  folded.state.milestones.emplace("refunded", fact.id);
-  const auto amount = one_amount(fact, {"REFUND"});
-  contradicts = contradicts || !amount;
-  if (!failed) folded.state.refunded = add(folded.state.refunded, amount);
-}
-
-void add_captures(const std::vector<Fact>& facts, const FoldSettings& settings, Folded& folded) {
-  auto& state = folded.state;
-  if (settings.capture_immediate) state.captured = state.authorized;
-  for (const auto& fact : facts) {
-    if (fact.kind != fact_kind::kCapture) continue;
-    const auto verdict = judge_capture(read_capture(fact));
-    const auto amount = one_amount(fact, {"CAPTURE", "CAPTURE_FAILED"});
-    state.needs_review =
-        state.needs_review || verdict.needs_review || !amount || knows(fact, "SETTLED_REVERSED");
-    if (knows(fact, "CAPTURE_FAILED")) state.milestones.emplace("capture_failed", fact.id);
-    if (!settings.capture_immediate && verdict.counts) state.captured = add(state.captured, amount);
-    if (settings.capture_immediate && verdict.failure_stands && state.captured && amount) {
-      state.captured = std::max<std::int64_t>(0, *state.captured - *amount);
-    }
-  }
-}
-
-void add_authorization(const Fact& fact, Folded& folded) {
-  const bool authorized = knows_success(fact, "AUTHORISATION");
-  folded.is_authorized = authorized;
-  folded.state.authorized = authorized_amount(fact);
-  folded.is_failed = knows(fact, "AUTHORISATION") && !authorized;
-  // An offer that was closed and yet authorized was authorized.
-  folded.is_expired = knows(fact, "EXPIRE") || (knows(fact, "OFFER_CLOSED") && !authorized);
-}
-
-// The latest adjustment replaces the amount; of two in one second the greater.
-void add_adjustments(const std::vector<Fact>& facts, Folded& folded) {
-  std::optional<std::pair<std::int64_t, std::int64_t>> latest;
-  for (const auto& fact : facts) {
-    if (fact.kind != fact_kind::kAdjustment) continue;
-    for (const auto& seen : fact.observations) {
-      if (seen.status != "true") continue;
-      const std::pair<std::int64_t, std::int64_t> candidate{seen.at.value_or(0),
-                                                            seen.amount.value_or(0)};
-      latest = std::max(latest.value_or(candidate), candidate);
-    }
-  }
-  if (latest && folded.state.authorized) folded.state.authorized = latest->second;
-}
-
-// CANCEL_OR_REFUND is what the money says it must have been.
-void add_cancel_or_refund(const Fact& fact, Folded& folded) {
-  if (!knows_success(fact, "CANCEL_OR_REFUND")) return;
-  auto& state = folded.state;
-  if (state.captured.value_or(0) == 0) {
-    folded.is_canceled = true;
-    return;
-  }
-  const auto amount = one_amount(fact, {"CANCEL_OR_REFUND"});
-  const auto taken = amount.value_or(0) == 0 ? state.captured : amount;
-  state.refunded = add(state.refunded,
-                       taken && state.captured ? Amount{std::min(*taken, *state.captured)} : taken);
-  state.milestones.emplace("refunded", fact.id);
+  for (const auto& fact : disputes) add_dispute(fact, judge_adyen_dispute(fact), folded);
 }
 
 }  // namespace
@@ -277,16 +199,15 @@ Folded fold_adyen(const std::string& payment_id, const std::vector<Fact>& facts,
   Folded folded;
   for (const auto& fact : facts) {
     if (fact.kind == fact_kind::kAuthorization) add_authorization(fact, folded);
+    if (contradicts_itself(fact)) folded.needs_review = true;
   }
   add_adjustments(facts, folded);
   add_captures(facts, settings, folded);
   for (const auto& fact : facts) {
-    if (fact.kind == fact_kind::kRefund) add_refund(fact, folded, folded.state.needs_review);
+    if (fact.kind == fact_kind::kRefund) add_refund(fact, folded);
     if (fact.kind == fact_kind::kCancelOrRefund) add_cancel_or_refund(fact, folded);
-    if (fact.kind == fact_kind::kCancellation) {
-      folded.is_canceled = folded.is_canceled || knows_success(fact, "CANCELLATION") ||
-                           knows_success(fact, "TECHNICAL_CANCEL");
-    }
+    if (knows_success(fact, "CANCELLATION") || knows_success(fact, "TECHNICAL_CANCEL"))
+      folded.is_canceled = true;
   }
   add_disputes(payment_id, facts, folded);
   return folded;

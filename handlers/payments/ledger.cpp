@@ -1,117 +1,104 @@
 #include "handlers/payments/ledger.h"
 
-#include <algorithm>
+#include <set>
 
-#include "domain/text.h"
-#include "handlers/payments/extraction.h"
 #include "handlers/payments/sql_fact_book.h"
+#include "handlers/payments/versions.h"
 
 namespace hookgate {
 namespace {
 
-// What the event's bodies say together: the first one's facts, and what other versions add.
-Extraction extract_all(const Event& event) {
-  auto extraction = extract(event.provider, event.body, event.item);
-  auto* extracted = std::get_if<Extracted>(&extraction);
-  if (extracted == nullptr) return extraction;
-  const auto first = extracted->updates;
-  for (const auto& version : event.versions) {
-    if (version.kind == EventVersion::Kind::kConflict) {
-      for (const auto& update : first) {
-        FactUpdate contradiction{update.payment, {}};
-        contradiction.fact.kind = fact_kind::kContradiction;
-        contradiction.fact.id = event.event_id;
-        contradiction.fact.parent = update.fact.parent;
-        Observation observation;
-        observation.code = event.event_type;
-        contradiction.fact.observations.insert(std::move(observation));
-        extracted->updates.push_back(std::move(contradiction));
-      }
-      // Of two Stripe bodies the first counts; of two Adyen items neither amount does.
-      if (event.provider == "stripe") continue;
+// Names of the locks of one account. Whoever changes a fact or a payment holds the lock of its id;
+// whoever decides which payments share an order, that of the order.
+class LockNames {
+ public:
+  LockNames(const std::string& provider, const std::string& account)
+      : prefix_("payments/" + provider + "/" + account + "/") {}
+  std::string object(const std::string& id) const { return prefix_ + "object/" + id; }
+  std::string order(const std::string& reference) const { return prefix_ + "order/" + reference; }
+
+ private:
+  std::string prefix_;
+};
+
+// What the event alone tells to be locked.
+std::set<std::string> names_of(const LockNames& names, const Extracted& extracted) {
+  std::set<std::string> all;
+  for (const auto& update : extracted.updates) {
+    for (const auto& id : {update.payment, update.fact.id, update.fact.parent}) {
+      if (!id.empty()) all.insert(names.object(id));
     }
-    const auto other = extract(event.provider, version.body, version.item);
-    if (const auto* more = std::get_if<Extracted>(&other)) {
-      std::ranges::copy(more->updates, std::back_inserter(extracted->updates));
+    for (const auto& seen : update.fact.observations) {
+      if (!seen.reference.empty()) all.insert(names.order(seen.reference));
     }
   }
-  return extraction;
+  return all;
 }
 
-// Ids enter text columns; what cannot is replaced, in the same way every time.
-void clean(Extracted& extracted) {
-  extracted.account = clean_text(extracted.account);
-  for (auto& update : extracted.updates) {
-    update.payment = clean_text(update.payment);
-    update.fact.id = clean_text(update.fact.id);
-    update.fact.parent = clean_text(update.fact.parent);
-    std::set<Observation> cleaned;
-    for (auto observation : update.fact.observations) {
-      for (auto* text : {&observation.code, &observation.status, &observation.currency,
-                         &observation.reason, &observation.version, &observation.reference}) {
-        *text = clean_text(*text);
-      }
-      cleaned.insert(std::move(observation));
-    }
-    update.fact.observations = std::move(cleaned);
+// Takes what only the facts could tell, once, after what the worker has taken. Two transactions can
+// wait for each other here; PostgreSQL ends one of them and its batch runs again at once.
+class FurtherLocks {
+ public:
+  FurtherLocks(SqlFactBook& book, std::set<std::string> held)
+      : book_(book), held_(std::move(held)) {}
+  void take(const std::string& name) {
+    if (held_.insert(name).second) book_.lock(name);
   }
-}
 
-std::string lock_name(const std::string& provider, const std::string& account,
-                      std::string_view what, const std::string& id) {
-  return "payments/" + provider + "/" + account + "/" + std::string{what} + "/" + id;
+ private:
+  SqlFactBook& book_;
+  std::set<std::string> held_;
+};
+
+// Folds the payment again and writes it. Adds the orders whose set of live payments changed.
+void refresh(SqlFactBook& book, const std::string& provider, const std::string& payment,
+             const FoldSettings& settings, std::set<std::string>& orders) {
+  const auto before = book.standing_of(payment);
+  const auto facts = book.facts_of(payment);
+  Standing after;
+  if (facts.empty()) {
+    book.remove_payment(payment);
+  } else {
+    const auto state = fold(provider, payment, facts, settings);
+    book.write_payment(payment, state);
+    after = {state.reference, state.is_live()};
+  }
+  if (before == after || !(before.is_live || after.is_live)) return;
+  for (const auto& standing : {before, after}) {
+    if (!standing.reference.empty()) orders.insert(standing.reference);
+  }
 }
 
 }  // namespace
 
 std::vector<std::string> PaymentsLedger::lock_keys(const Event& event) const {
-  auto extraction = extract_all(event);
-  auto* extracted = std::get_if<Extracted>(&extraction);
+  const auto extraction = extract_all(event);
+  const auto* extracted = std::get_if<Extracted>(&extraction);
   if (extracted == nullptr) return {};
-  clean(*extracted);
-  std::vector<std::string> names;
-  const auto add = [&](std::string_view what, const std::string& id) {
-    if (!id.empty()) names.push_back(lock_name(event.provider, extracted->account, what, id));
-  };
-  for (const auto& update : extracted->updates) {
-    for (const auto& id : {update.payment, update.fact.id, update.fact.parent}) add("object", id);
-    for (const auto& observation : update.fact.observations) add("order", observation.reference);
-  }
-  return names;
+  const auto names = names_of(LockNames{event.provider, extracted->account}, *extracted);
+  return {names.begin(), names.end()};
 }
 
 Outcome PaymentsLedger::handle(const Event& event, HandlerContext& context) {
-  auto extraction = extract_all(event);
+  const auto extraction = extract_all(event);
   if (std::holds_alternative<NotForTheLedger>(extraction)) return Ignored{};
   if (const auto* unreadable = std::get_if<Unreadable>(&extraction))
     return GiveUp{unreadable->reason};
-  auto& extracted = std::get<Extracted>(extraction);
-  clean(extracted);
+  const auto& extracted = std::get<Extracted>(extraction);
 
-  SqlFactBook book{context.sql(), event.provider, extracted.account};
-  for (const auto& update : extracted.updates) {
-    // A payment that only a link names was not known when the worker took the locks.
-    if (!update.payment.empty() || update.fact.parent.empty()) continue;
-    const auto linked = book.payment_of_charge(update.fact.parent);
-    if (!linked.empty()) book.lock(lock_name(event.provider, extracted.account, "object", linked));
-  }
+  const LockNames names{event.provider, extracted.account};
+  SqlFactBook book{context.sql(), event.provider, extracted.account, event.id};
+  FurtherLocks locks{book, names_of(names, extracted)};
+  // The facts are guarded by the locks of their own ids. A payment that the event does not name is
+  // known only now: it is locked before its facts are read, or a concurrent event's would be
+  // missed.
   const auto affected = enter(book, extracted.updates);
-  std::set<std::string> references;
-  for (const auto& payment : affected) {
-    references.insert(book.reference_of(payment));
-    const auto facts = book.facts_of(payment);
-    if (facts.empty()) {
-      book.remove_payment(payment);
-      continue;
-    }
-    const auto state = fold(event.provider, payment, facts, settings_);
-    book.write_payment(payment, state);
-    references.insert(state.reference);
-  }
-  for (const auto& reference : references) {
-    if (reference.empty()) continue;
-    book.lock(lock_name(event.provider, extracted.account, "order", reference));
-    book.flag_duplicates(reference);
+  for (const auto& payment : affected) locks.take(names.object(payment));
+  std::set<std::string> orders;
+  for (const auto& payment : affected) refresh(book, event.provider, payment, settings_, orders);
+  for (const auto& order : orders) {
+    locks.take(names.order(order));
+    book.flag_duplicates(order);
   }
   return Done{};
 }

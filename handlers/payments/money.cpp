@@ -8,7 +8,8 @@ namespace {
 
 bool is_in(std::string_view list, std::string_view currency) {
   // Codes have three letters and are parted by blanks.
-  return currency.size() == 3 && list.find(currency) != std::string_view::npos;
+  const bool is_code = currency.size() == 3 && currency.find(' ') == std::string_view::npos;
+  return is_code && list.find(currency) != std::string_view::npos;
 }
 
 // Stripe: ISK and UGX have no fraction any more but keep two digits that are 00.

@@ -8,14 +8,12 @@
 #include <vector>
 
 #include "handlers/payments/fact.h"
+#include "handlers/payments/figure.h"
 
 namespace hookgate {
 
-// An amount in the provider's minor units; nothing means that the facts do not decide it.
-using Amount = std::optional<std::int64_t>;
-
-// A sum that says nothing rather than something wrong: nothing when either is, or on overflow.
-Amount add(Amount a, Amount b);
+// Milestones reached, each with the fact that reached it.
+using Milestones = std::set<std::pair<std::string, std::string>>;
 
 // One payment, as its row in hookgate.payments says.
 struct PaymentState {
@@ -28,9 +26,8 @@ struct PaymentState {
   Amount disputed = 0;
   bool over_returned = false;
   bool needs_review = false;
-  std::optional<std::int64_t> first_event_at, last_event_at;  // unix seconds
-  // Milestones reached, each with the fact that reached it.
-  std::set<std::pair<std::string, std::string>> milestones;
+  std::optional<std::int64_t> first_event_at, last_event_at;  // microseconds since 1970
+  Milestones milestones;
   // Has or holds the customer's money: two such payments on one reference are a duplicate payment.
   bool is_live() const {
     return status != "pending" && status != "failed" && status != "canceled" && status != "expired";
@@ -46,17 +43,17 @@ struct FoldSettings {
 PaymentState fold(std::string_view provider, const std::string& payment_id,
                   const std::vector<Fact>& facts, const FoldSettings& settings);
 
-// The parts of `fold` that differ by provider: amounts, dispute stage, and what ended the payment.
+// The parts of `fold` that differ by provider: figures, dispute stage, and what ended the payment.
 struct Folded {
-  PaymentState state;
+  Figure authorized, captured, refunded, disputed;
+  bool needs_review = false;
   bool is_authorized = false;
   bool is_canceled = false;
   bool is_expired = false;
   bool is_failed = false;
   bool dispute_open = false;
   bool dispute_lost = false;
-  // What the status goes by where `refunded` is not decided.
-  std::int64_t refunded_at_least = 0;
+  Milestones milestones;
 };
 
 Folded fold_stripe(const std::vector<Fact>& facts);

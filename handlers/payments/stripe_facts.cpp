@@ -1,7 +1,7 @@
 // Stripe events as facts. The unit of money is the object (pi_, ch_, re_, du_), never the event:
 // several event types tell of one change, and snapshots carry running totals. Source: reference on
 // Stripe's objects and money traps; policy of the ledger in handlers/README.md.
-#include <algorithm>
+#include <set>
 
 #include "handlers/payments/extraction.h"
 
@@ -26,6 +26,14 @@ std::string reference_of(const Json& object) {
   return "";
 }
 
+// Unix seconds as microseconds; nothing for what is no date anybody means.
+std::optional<std::int64_t> instant_of(const Json& field) {
+  constexpr std::int64_t kYear9999 = 253'402'300'799;
+  const auto seconds = field.integer();
+  if (!seconds || *seconds < 0 || *seconds > kYear9999) return std::nullopt;
+  return *seconds * 1'000'000;
+}
+
 // What all objects of an event have in common.
 Observation observation_of(const Json& event, const Json& object) {
   Observation observation;
@@ -33,7 +41,7 @@ Observation observation_of(const Json& event, const Json& object) {
   observation.status = text_of(object["status"]);
   observation.currency = text_of(object["currency"]);
   observation.amount = object["amount"].integer();
-  observation.at = event["created"].integer();
+  observation.at = instant_of(event["created"]);
   const auto version = text_of(event["api_version"]);
   observation.version = version.empty() ? "-" : version;
   observation.reference = reference_of(object);
@@ -46,39 +54,74 @@ FactUpdate update_of(std::string_view kind, const Json& object, std::string paym
   update.payment = std::move(payment);
   update.fact.kind = kind;
   update.fact.id = id_of(object["id"]);
+  observation.payment = update.payment;
   update.fact.observations.insert(std::move(observation));
   return update;
 }
 
-bool has_wrong_type(const Json& field) {
-  return !field.is_null() && !field.integer();
+bool is_amount(const Json& field) {
+  return field.integer().value_or(-1) >= 0;
+}
+bool is_amount_or_absent(const Json& field) {
+  return field.is_null() || is_amount(field);
+}
+
+// Says only that the charge belongs to the payment: it names no amount and moves nothing.
+FactUpdate link(const Json& event, const std::string& charge, const std::string& payment) {
+  Observation observation;
+  observation.code = text_of(event["type"]);
+  observation.payment = payment;
+  observation.at = instant_of(event["created"]);
+  const auto version = text_of(event["api_version"]);
+  observation.version = version.empty() ? "-" : version;
+  FactUpdate update;
+  update.payment = payment;
+  update.fact.kind = fact_kind::kCharge;
+  update.fact.id = charge;
+  update.fact.observations.insert(std::move(observation));
+  return update;
 }
 
 Extraction intent(const Json& event, const Json& object) {
-  if (!object["amount"].integer() || has_wrong_type(object["amount_received"])) {
-    return Unreadable{"a payment intent without an integer amount"};
+  if (!is_amount(object["amount"]) || !is_amount_or_absent(object["amount_received"])) {
+    return Unreadable{"a payment intent without an integer amount of at least 0"};
   }
   auto observation = observation_of(event, object);
   observation.captured = object["amount_received"].integer();
   observation.reason = text_of(object["cancellation_reason"]);
-  return Extracted{
-      "", {update_of(fact_kind::kIntent, object, id_of(object["id"]), std::move(observation))}};
+  const auto id = id_of(object["id"]);
+  Extracted extracted;
+  extracted.updates.push_back(update_of(fact_kind::kIntent, object, id, std::move(observation)));
+  std::set<std::string> charges{id_of(object["latest_charge"])};
+  for (const auto& charge : object["charges"]["data"].elements()) charges.insert(id_of(charge));
+  for (const auto& charge : charges) {
+    if (!charge.empty()) extracted.updates.push_back(link(event, charge, id));
+  }
+  return extracted;
+}
+
+// An invoice is never a second capture; it may know whose the charge is.
+Extraction invoice(const Json& event, const Json& object) {
+  const auto payment = id_of(object["payment_intent"]);
+  const auto charge = id_of(object["charge"]);
+  if (payment.empty() || charge.empty()) return NotForTheLedger{};
+  return Extracted{"", {link(event, charge, payment)}};
 }
 
 FactUpdate refund_update(const Json& event, const Json& refund, const std::string& payment,
                          const std::string& charge) {
   auto observation = observation_of(event, refund);
   observation.reason = text_of(refund["reason"]);
-  if (const auto created = refund["created"].integer()) observation.at = created;
+  observation.made_at = instant_of(refund["created"]);
   auto update = update_of(fact_kind::kRefund, refund, payment, std::move(observation));
   update.fact.parent = charge;
   return update;
 }
 
 Extraction charge(const Json& event, const Json& object) {
-  if (!object["amount"].integer() || has_wrong_type(object["amount_captured"]) ||
-      has_wrong_type(object["amount_refunded"])) {
-    return Unreadable{"a charge without integer amounts"};
+  if (!is_amount(object["amount"]) || !is_amount_or_absent(object["amount_captured"]) ||
+      !is_amount_or_absent(object["amount_refunded"])) {
+    return Unreadable{"a charge without integer amounts of at least 0"};
   }
   auto observation = observation_of(event, object);
   const bool captured = object["captured"].boolean().value_or(false);
@@ -87,14 +130,12 @@ Extraction charge(const Json& event, const Json& object) {
     observation.captured = captured ? observation.amount : std::optional<std::int64_t>{0};
   observation.refunded = object["amount_refunded"].integer();
   const auto id = id_of(object["id"]);
-  const auto intent_id = id_of(object["payment_intent"]);
-  // A charge without an intent is a payment of its own.
-  const auto payment = intent_id.empty() ? id : intent_id;
+  const auto payment = id_of(object["payment_intent"]);
   Extracted extracted;
   extracted.updates.push_back(
       update_of(fact_kind::kCharge, object, payment, std::move(observation)));
   for (const auto& refund : object["refunds"]["data"].elements()) {
-    if (!id_of(refund["id"]).empty() && refund["amount"].integer()) {
+    if (!id_of(refund["id"]).empty() && is_amount(refund["amount"])) {
       extracted.updates.push_back(refund_update(event, refund, payment, id));
     }
   }
@@ -102,7 +143,8 @@ Extraction charge(const Json& event, const Json& object) {
 }
 
 Extraction refund(const Json& event, const Json& object) {
-  if (!object["amount"].integer()) return Unreadable{"a refund without an integer amount"};
+  if (!is_amount(object["amount"]))
+    return Unreadable{"a refund without an integer amount of at least 0"};
   const auto payment = id_of(object["payment_intent"]);
   const auto charge_id = id_of(object["charge"]);
   if (payment.empty() && charge_id.empty())
@@ -111,7 +153,8 @@ Extraction refund(const Json& event, const Json& object) {
 }
 
 Extraction dispute(const Json& event, const Json& object) {
-  if (!object["amount"].integer()) return Unreadable{"a dispute without an integer amount"};
+  if (!is_amount(object["amount"]))
+    return Unreadable{"a dispute without an integer amount of at least 0"};
   const auto payment = id_of(object["payment_intent"]);
   const auto charge_id = id_of(object["charge"]);
   if (payment.empty() && charge_id.empty())
@@ -136,6 +179,9 @@ Extraction extract_stripe(const Json& event) {
     extraction = refund(event, object);
   } else if (begins("charge.")) {
     extraction = charge(event, object);
+  } else if (type == "invoice.paid" || type == "invoice.payment_succeeded") {
+    extraction = invoice(event, object);
+    if (std::holds_alternative<NotForTheLedger>(extraction)) return extraction;
   } else {
     return NotForTheLedger{};
   }

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -15,6 +17,9 @@ Observation random_observation() {
   observation.status = *rc::gen::element<std::string>("", "true", "zł");
   if (*rc::gen::arbitrary<bool>()) observation.amount = *rc::gen::arbitrary<std::int64_t>();
   if (*rc::gen::arbitrary<bool>()) observation.at = *rc::gen::inRange<std::int64_t>(0, 5);
+  if (*rc::gen::arbitrary<bool>()) observation.made_at = *rc::gen::arbitrary<std::int64_t>();
+  observation.payment = *rc::gen::element<std::string>("", "P");
+  observation.details = *rc::gen::element<std::string>("", R"("a":"b",)");
   return observation;
 }
 
@@ -35,6 +40,20 @@ RC_GTEST_PROP(FactTest, MergingIsCommutative, ()) {
   RC_ASSERT(ab.observations == ba.observations);
 }
 
+RC_GTEST_PROP(FactTest, MergingIsAssociative, ()) {
+  const auto a = random_fact();
+  const auto b = random_fact();
+  const auto c = random_fact();
+  auto left = a;
+  left.merge(b);
+  left.merge(c);
+  auto right = b;
+  right.merge(c);
+  auto whole = a;
+  whole.merge(right);
+  RC_ASSERT(left.observations == whole.observations);
+}
+
 RC_GTEST_PROP(FactTest, MergingAgainChangesNothing, ()) {
   auto a = random_fact();
   const auto b = random_fact();
@@ -47,16 +66,32 @@ RC_GTEST_PROP(FactTest, ObservationsAreReadBackAsWritten, ()) {
   RC_ASSERT(parse_observations(observations_json(fact.observations)) == fact.observations);
 }
 
-TEST(FactTest, HoldsALimitedNumberOfObservations) {
+Fact numbered(int from, int to) {
   Fact fact;
-  Fact many;
-  for (int i = 0; i < 2 * static_cast<int>(Fact::kObservationsMax); ++i) {
+  for (int i = from; i < to; ++i) {
     Observation observation;
     observation.amount = i;
-    many.observations.insert(observation);
+    fact.observations.insert(observation);
   }
-  fact.merge(many);
-  EXPECT_EQ(fact.observations.size(), Fact::kObservationsMax);
+  return fact;
+}
+
+TEST(FactTest, HoldsALimitedNumberOfObservationsTheSameInAnyOrder) {
+  const int limit = static_cast<int>(Fact::kObservationsMax);
+  auto upwards = numbered(0, limit);
+  upwards.merge(numbered(limit / 2, 2 * limit));
+  auto downwards = numbered(limit / 2, 2 * limit);
+  downwards.merge(numbered(0, limit));
+  EXPECT_EQ(upwards.observations.size(), Fact::kObservationsMax);
+  EXPECT_TRUE(upwards.observations == downwards.observations);
+}
+
+TEST(FactTest, AtTheLimitItsPaymentNeedsReview) {
+  auto fact = numbered(0, static_cast<int>(Fact::kObservationsMax));
+  fact.kind = fact_kind::kIntent;
+  EXPECT_TRUE(fold("stripe", "pi_x", {fact}, {}).needs_review);
+  fact.observations.erase(fact.observations.begin());
+  EXPECT_FALSE(fold("stripe", "pi_x", {fact}, {}).needs_review);
 }
 
 bool is_unreadable(const std::string& provider, const std::string& body) {
@@ -114,6 +149,80 @@ TEST(ExtractionTest, TakesTheRefundsInsideACharge) {
   const auto& updates = std::get<Extracted>(extraction).updates;
   ASSERT_EQ(updates.size(), 2U);
   EXPECT_EQ(updates[1].fact.id, "re_1");
+}
+
+TEST(ExtractionTest, RefusesAmountsBelowZero) {
+  EXPECT_TRUE(is_unreadable(
+      "stripe",
+      R"({"type":"charge.succeeded","data":{"object":{"id":"ch_1","amount":1,"amount_refunded":-1}}})"));
+  EXPECT_TRUE(is_unreadable(
+      "adyen",
+      R"({"notificationItems":[{"NotificationRequestItem":{"eventCode":"AUTHORISATION","pspReference":"P","amount":{"value":-5}}}]})"));
+}
+
+TEST(ExtractionTest, RefusesAnIdThatWouldBeCut) {
+  const auto body = [](std::size_t length) {
+    return R"({"type":"payment_intent.created","data":{"object":{"amount":1,"id":")" +
+           std::string(length, 'x') + "\"}}}";
+  };
+  EXPECT_FALSE(is_unreadable("stripe", body(255)));
+  EXPECT_TRUE(is_unreadable("stripe", body(256)));
+}
+
+TEST(ExtractionTest, ReplacesWhatNoTextColumnCanHold) {
+  const auto extraction = extract(
+      "stripe",
+      R"({"type":"payment_intent.created","data":{"object":{"amount":1,"id":"pi_1","metadata":{"order":"a\u0000b"}}}})",
+      0);
+  const auto& fact = std::get<Extracted>(extraction).updates.at(0).fact;
+  EXPECT_EQ(fact.observations.begin()->reference,
+            "a\xEF\xBF\xBD"
+            "b");
+}
+
+TEST(ExtractionTest, TakesNoDateThatNobodyMeans) {
+  const auto extraction = extract(
+      "stripe",
+      R"({"type":"payment_intent.created","created":9223372036854775807,"data":{"object":{"amount":1,"id":"pi_1"}}})",
+      0);
+  const auto& fact = std::get<Extracted>(extraction).updates.at(0).fact;
+  EXPECT_FALSE(fact.observations.begin()->at.has_value());
+}
+
+TEST(ExtractionTest, TakesTheConnectedAccount) {
+  const auto extraction = extract(
+      "stripe",
+      R"({"type":"payment_intent.created","account":"acct_1","data":{"object":{"amount":1,"id":"pi_1"}}})",
+      0);
+  EXPECT_EQ(std::get<Extracted>(extraction).account, "acct_1");
+}
+
+TEST(FigureTest, ASumThatDoesNotFitIsNotDecidedAndAtLeastTheGreatest) {
+  constexpr auto kGreatest = std::numeric_limits<std::int64_t>::max();
+  auto figure = Figure::of(kGreatest);
+  figure += Figure::of(1);
+  EXPECT_FALSE(figure.is_decided());
+  EXPECT_EQ(figure.at_least, kGreatest);
+}
+
+TEST(MoneyTest, ShowsTheSameCurrencyByItsProvidersTable) {
+  EXPECT_EQ(decimal_amount("adyen", "ISK", 448800), "4488");
+  EXPECT_EQ(decimal_amount("stripe", "isk", 448800), "4488");
+  EXPECT_EQ(decimal_amount("adyen", "UGX", 4488), "4488");
+  EXPECT_EQ(decimal_amount("stripe", "ugx", 448800), "4488");
+  EXPECT_EQ(decimal_amount("adyen", "CVE", 448), "448");
+  EXPECT_EQ(decimal_amount("stripe", "cve", 448), "4.48");
+  EXPECT_EQ(decimal_amount("adyen", "MGA", 448), "4.48");
+  EXPECT_EQ(decimal_amount("stripe", "mga", 448), "448");
+  EXPECT_EQ(decimal_amount("adyen", "IQD", 4488), "4.488");
+  EXPECT_EQ(decimal_amount("stripe", "iqd", 4488), "44.88");
+}
+
+TEST(MoneyTest, TakesNoPartOfTheTableForACurrency) {
+  EXPECT_EQ(decimal_amount("stripe", "F C", 448), "4.48");
+  EXPECT_EQ(decimal_amount("stripe", "", 448), "4.48");
+  EXPECT_EQ(decimal_amount("stripe", "eur", std::numeric_limits<std::int64_t>::min()),
+            "-92233720368547758.08");
 }
 
 TEST(MoneyTest, KnowsEachProvidersOwnDigits) {

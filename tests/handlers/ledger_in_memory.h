@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "handlers/payments/extraction.h"
 #include "handlers/payments/fact_book.h"
 #include "handlers/payments/payment_state.h"
+#include "handlers/payments/versions.h"
 
 namespace hookgate {
 
@@ -29,15 +30,14 @@ class MemoryFactBook final : public FactBook {
   }
   bool has_payment(const std::string& payment) override { return !facts_of(payment).empty(); }
   std::string payment_of_charge(const std::string& charge) override {
-    std::string known;
+    std::set<std::string> known;
     for (const auto& [key, entry] : facts_) {
-      const bool is_of_charge =
-          (entry.fact.kind == fact_kind::kCharge && entry.fact.id == charge) ||
-          entry.fact.parent == charge;
-      if (!is_of_charge || entry.payment.empty()) continue;
-      if (known.empty() || known == charge) known = entry.payment;
+      const bool is_it = entry.fact.kind == fact_kind::kCharge && entry.fact.id == charge;
+      if ((is_it || entry.fact.parent == charge) && !entry.payment.empty())
+        known.insert(entry.payment);
     }
-    return known;
+    if (known.size() > 1) known.erase(charge);
+    return known.empty() ? "" : *known.begin();
   }
   void adopt_by_charge(const std::string& charge, const std::string& payment) override {
     for (auto& [key, entry] : facts_) {
@@ -55,10 +55,19 @@ class MemoryFactBook final : public FactBook {
     for (auto& [key, entry] : facts_) {
       if (entry.payment == from) entry.payment = to;
     }
+    for (const auto& [milestone, fact] : effects_[from])
+      effects_[to].emplace(milestone, fact == from ? to : fact);
+    effects_.erase(from);
   }
+  void reach(const std::string& payment, const Milestones& milestones) {
+    effects_[payment].insert(milestones.begin(), milestones.end());
+  }
+  // Milestones that were ever reached, by payment.
+  const std::map<std::string, Milestones>& effects() const { return effects_; }
 
  private:
   std::map<std::pair<std::string, std::string>, FactUpdate> facts_;
+  std::map<std::string, Milestones> effects_;
 };
 
 class LedgerInMemory {
@@ -68,17 +77,34 @@ class LedgerInMemory {
 
   // Takes one event's JSON (a Stripe event, an Adyen item in its envelope).
   void take(const std::string& body) {
-    const auto extraction = extract(provider_, body, 0);
+    Event event;
+    event.body = body;
+    event.event_id = "evt";
+    take(std::move(event));
+  }
+  // Takes an event with the other bodies that came under its id.
+  void take(Event event) {
+    event.provider = provider_;
+    const auto extraction = extract_all(event);
     const auto* extracted = std::get_if<Extracted>(&extraction);
     if (extracted == nullptr) return;
     for (const auto& payment : enter(book_, extracted->updates)) {
       const auto facts = book_.facts_of(payment);
       if (facts.empty()) {
         payments_.erase(payment);
-      } else {
-        payments_[payment] = fold(provider_, payment, facts, settings_);
+        continue;
       }
+      payments_[payment] = fold(provider_, payment, facts, settings_);
+      book_.reach(payment, payments_[payment].milestones);
     }
+  }
+  // How often a milestone was reached, over all payments.
+  int times_reached(const std::string& milestone) const {
+    int times = 0;
+    for (const auto& [payment, milestones] : book_.effects()) {
+      for (const auto& [name, fact] : milestones) times += name == milestone ? 1 : 0;
+    }
+    return times;
   }
   const std::map<std::string, PaymentState>& payments() const { return payments_; }
 
