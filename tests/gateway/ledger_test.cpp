@@ -83,16 +83,15 @@ TEST_F(LedgerTest, FlagsAPaymentWhoseEventCameWithTwoContentsWhicheverWasFirst) 
   EXPECT_EQ(row("pi_1"), "captured/700/0/0");
 }
 
-// Until somebody names the intent, the charge stands for the payment.
-TEST_F(LedgerTest, KeepsARefundUnderItsChargeUntilTheChargeNamesItsPayment) {
+TEST_F(LedgerTest, ParksARefundOfAnUnknownChargeUntilTheChargeNamesItsPayment) {
   stripe("evt_1", "refund.created",
          R"({"id":"re_1","charge":"ch_1","amount":200,"status":"succeeded"})");
-  EXPECT_EQ(database().value("SELECT payment_id FROM hookgate.payments"), "ch_1");
+  EXPECT_EQ(database().count("hookgate.payments"), 0);
+  EXPECT_EQ(database().value("SELECT status FROM hookgate.events"), "done");
   stripe(
       "evt_2", "charge.succeeded",
       R"({"id":"ch_1","payment_intent":"pi_1","amount":700,"amount_captured":700,"captured":true})");
   EXPECT_EQ(row("pi_1"), "partially_refunded/700/200/0");
-  EXPECT_EQ(database().count("hookgate.payments"), 1);
 }
 
 TEST_F(LedgerTest, MovesAChargeThatTurnsOutToBelongToAnIntent) {
