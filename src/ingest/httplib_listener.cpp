@@ -227,8 +227,8 @@ class HttplibListener final : public Listener {
     // A body just over the limit is read first, so that the sender is done writing when it is
     // refused.
     const bool is_far_over = length.bytes.value_or(0) > receiver_.body_bytes_max() + kDrainBytesMax;
-    if (const auto refused = receiver_.refuse_early(request.method, path_of(request),
-                                                    is_far_over ? length.bytes : std::nullopt)) {
+    if (auto refused = receiver_.refuse_early(request.method, path_of(request),
+                                              is_far_over ? length.bytes : std::nullopt)) {
       return refused;
     }
     const bool has_body = length.chunked || length.bytes.value_or(0) > 0;

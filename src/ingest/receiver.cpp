@@ -126,15 +126,15 @@ void Receiver::receive(InboundRequest request, Reply reply) {
     reply(ready ? status_answer(200, "ready") : overloaded());
     return;
   }
-  auto source = source_of(request.path());
+  const auto source = source_of(request.path());
   if (!source) {  // a reload took it away since the first look
     reply(problem_answer(404, "not found"));
     return;
   }
-  receive_webhook(std::move(source), std::move(request), std::move(reply));
+  receive_webhook(source, std::move(request), std::move(reply));
 }
 
-void Receiver::receive_webhook(std::shared_ptr<const Source> held, InboundRequest request,
+void Receiver::receive_webhook(const std::shared_ptr<const Source>& held, InboundRequest request,
                                Reply reply) {
   const auto& source = *held;
   const auto verdict = source.provider->verify(request, request.received_at);

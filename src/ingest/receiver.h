@@ -52,7 +52,8 @@ class Receiver {
  private:
   // Keeps its map alive, so that a reload does not pull it from under a request.
   std::shared_ptr<const Source> source_of(std::string_view path) const;
-  void receive_webhook(std::shared_ptr<const Source> source, InboundRequest request, Reply reply);
+  void receive_webhook(const std::shared_ptr<const Source>& source, InboundRequest request,
+                       Reply reply);
 
   mutable std::mutex mutex_;
   std::shared_ptr<const SourceMap> sources_;  // guarded by mutex_
