@@ -61,7 +61,7 @@ class ConfigFolderTest : public testing::Test {
     if (!folder_.empty()) std::filesystem::remove_all(folder_);
   }
   std::filesystem::path write(const std::string& name, std::string_view content) {
-    const auto path = folder_ / name;
+    auto path = folder_ / name;
     std::ofstream{path, std::ios::binary} << content;
     return path;
   }
