@@ -32,8 +32,8 @@ std::string payment_event(int number) {
 class KillTest : public GatewayTest {
  protected:
   std::filesystem::path write_config(int workers = 4) {
-    const auto file = std::filesystem::temp_directory_path() /
-                      ("hookgate-kill-" + std::to_string(::getpid()) + ".toml");
+    auto file = std::filesystem::temp_directory_path() /
+                ("hookgate-kill-" + std::to_string(::getpid()) + ".toml");
     std::ofstream{file} << test_config(database().url(), workers);
     return file;
   }
@@ -46,6 +46,7 @@ class KillTest : public GatewayTest {
     std::mutex mutex;
     std::atomic<int> next = 0;
     std::vector<std::thread> threads;
+    threads.reserve(static_cast<std::size_t>(connections));
     for (int i = 0; i < connections; ++i) {
       threads.emplace_back([&] {
         HttpSession session{address};
@@ -217,6 +218,7 @@ TEST_F(DatabaseOutageTest, LosesNothingThatWasAcknowledgedWhenTheServerIsKilled)
   std::set<int> acknowledged;
   std::mutex mutex;
   std::vector<std::thread> senders;
+  senders.reserve(8);
   for (int i = 0; i < 8; ++i) {
     senders.emplace_back([&] {
       while (!stop) {

@@ -15,6 +15,7 @@ class OnceTest : public GatewayTest {
     std::vector<HttpResult> results(static_cast<std::size_t>(copies));
     std::atomic<int> ready = 0;
     std::vector<std::thread> threads;
+    threads.reserve(results.size());
     for (int i = 0; i < copies; ++i) {
       threads.emplace_back([&, i] {
         HttpSession session{addresses[static_cast<std::size_t>(i) % addresses.size()]};

@@ -43,6 +43,7 @@ class SequencesTest : public GatewayTest, public ::testing::WithParamInterface<s
     const auto all = orders(events.size());
     std::atomic<std::size_t> next = 0;
     std::vector<std::thread> senders;
+    senders.reserve(8);
     for (int i = 0; i < 8; ++i) {
       senders.emplace_back([&] {
         HttpSession session{address};

@@ -12,7 +12,7 @@ TEST_P(AdyenPolicyTest, HoldsInEveryOrder) {
   expect_its_end_in_every_order(GetParam());
 }
 
-const auto name_of = [](const auto& history) { return history.param.name; };
+const auto kNameOf = [](const auto& history) { return history.param.name; };
 
 History manual(std::string name, std::vector<std::string> events, std::string end) {
   return {std::move(name), "adyen", std::move(events), std::move(end)};
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
         manual("AFailureAloneNeedsNoDate",
                {adyen("AUTHORISATION", true, "P", "", 900, 1), at("CAPTURE_FAILED", "once")},
                "P authorized 900/0/0/0")),
-    name_of);
+    kNameOf);
 
 INSTANTIATE_TEST_SUITE_P(
     SignedAmounts, AdyenPolicyTest,
@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
                {adyen("AUTHORISATION", true, "P", "", 9223372036854775807, 1),
                 adyen("CAPTURE", true, "C", "P", 9223372036854775807, 2)},
                "P captured 9223372036854775807/9223372036854775807/0/0")),
-    name_of);
+    kNameOf);
 
 INSTANTIATE_TEST_SUITE_P(
     Adjustment, AdyenPolicyTest,
@@ -168,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(
                              {adyen("AUTHORISATION", true, "P", "", 900, 1),
                               adyen("AUTHORISATION_ADJUSTMENT", true, "A1", "P", 500, 2)},
                              "P authorized 500/0/0/0")),
-    name_of);
+    kNameOf);
 
 INSTANTIATE_TEST_SUITE_P(
     Dispute, AdyenPolicyTest,
@@ -254,7 +254,7 @@ INSTANTIATE_TEST_SUITE_P(
                {adyen("SECOND_CHARGEBACK", true, "P", "", 900, 5),
                 adyen("CAPTURE", true, "C", "P", 900, 2)},
                "P charged_back 0/900/0/900")),
-    name_of);
+    kNameOf);
 
 INSTANTIATE_TEST_SUITE_P(
     Contradictions, AdyenPolicyTest,
@@ -269,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(
                                  return refund.replace(refund.find("NOK"), 3, "SEK");
                                }()},
                                "P partially_refunded 900/900/100/0 needs_review")),
-    name_of);
+    kNameOf);
 
 }  // namespace
 }  // namespace hookgate

@@ -10,26 +10,26 @@ namespace {
 // depend on their order or repetition.
 
 std::string any_adyen_event() {
-  static const std::vector<std::string> kCodes{"AUTHORISATION",
-                                               "AUTHORISATION",
-                                               "CAPTURE",
-                                               "CAPTURE",
-                                               "CAPTURE_FAILED",
-                                               "REFUND",
-                                               "REFUND_FAILED",
-                                               "CANCELLATION",
-                                               "CANCEL_OR_REFUND",
-                                               "AUTHORISATION_ADJUSTMENT",
-                                               "EXPIRE",
-                                               "NOTIFICATION_OF_CHARGEBACK",
-                                               "CHARGEBACK",
-                                               "CHARGEBACK",
-                                               "CHARGEBACK_REVERSED",
-                                               "SECOND_CHARGEBACK",
-                                               "PREARBITRATION_OPEN",
-                                               "PREARBITRATION_WON",
-                                               "SCHEME_ARBITRATION_LOST"};
-  const auto code = *rc::gen::elementOf(kCodes);
+  static const std::vector<std::string> codes{"AUTHORISATION",
+                                              "AUTHORISATION",
+                                              "CAPTURE",
+                                              "CAPTURE",
+                                              "CAPTURE_FAILED",
+                                              "REFUND",
+                                              "REFUND_FAILED",
+                                              "CANCELLATION",
+                                              "CANCEL_OR_REFUND",
+                                              "AUTHORISATION_ADJUSTMENT",
+                                              "EXPIRE",
+                                              "NOTIFICATION_OF_CHARGEBACK",
+                                              "CHARGEBACK",
+                                              "CHARGEBACK",
+                                              "CHARGEBACK_REVERSED",
+                                              "SECOND_CHARGEBACK",
+                                              "PREARBITRATION_OPEN",
+                                              "PREARBITRATION_WON",
+                                              "SCHEME_ARBITRATION_LOST"};
+  const auto code = *rc::gen::elementOf(codes);
   const bool is_own = code == "AUTHORISATION" || code == "EXPIRE";
   const auto payment = *rc::gen::element<std::string>("P", "P", "P", "Q");
   auto own = payment;

@@ -12,7 +12,7 @@ TEST_P(StripePolicyTest, HoldsInEveryOrder) {
   expect_its_end_in_every_order(GetParam());
 }
 
-const auto name_of = [](const auto& history) { return history.param.name; };
+const auto kNameOf = [](const auto& history) { return history.param.name; };
 const std::string kOld = "2024-04-10";
 const std::string kNew = "2025-09-30.clover";
 const std::string kLinks = R"(,"payment_intent":"pi_x","charge":"ch_x")";
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
             intent("canceled", 500, 900,
                    R"(,"status":"canceled","cancellation_reason":"automatic")")},
            "pi_x expired 500/0/0/0")),
-    name_of);
+    kNameOf);
 
 INSTANTIATE_TEST_SUITE_P(
     Links, StripePolicyTest,
@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
             refund("refund.created", "re_1", -9223372036854775807 - 1, "succeeded", 1),
             dispute("created", -5, "needs_response", 1)},
            "")),
-    name_of);
+    kNameOf);
 
 INSTANTIATE_TEST_SUITE_P(
     Dispute, StripePolicyTest,
@@ -191,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(
         disputed("SumsThatDoNotFitAreNone",
                  {lost_dispute("du_1", 9223372036854775807), lost_dispute("du_2", 1)},
                  "pi_x charged_back 600/600/0/? needs_review over_returned")),
-    name_of);
+    kNameOf);
 
 }  // namespace
 }  // namespace hookgate

@@ -38,7 +38,7 @@ class CommitQueueTest : public ::testing::Test {
     HOOKGATE_REQUIRE_DATABASE();
     database_ = std::make_unique<TestDatabase>();
   }
-  CommitQueue& queue(CommitQueueSettings settings = {}, Secret url = Secret{}) {
+  CommitQueue& queue(CommitQueueSettings settings = {}, const Secret& url = Secret{}) {
     PoolSettings pool;
     pool.url = url.empty() ? database_->url() : url;
     pool_ = std::make_unique<ConnectionPool>(pool);
@@ -90,6 +90,7 @@ TEST_F(CommitQueueTest, WakesTheWorkersOnlyForNewEvents) {
 TEST_F(CommitQueueTest, WritesWhatWaitsAsOneBatch) {
   auto& waiting = queue(settings_with(&CommitQueueSettings::writers, 1));
   std::vector<std::future<CommitResult>> results;
+  results.reserve(100);
   for (int i = 0; i < 100; ++i) results.push_back(submit({a_delivery("evt_" + std::to_string(i))}));
   waiting.start();
   for (auto& result : results) EXPECT_EQ(result.get(), std::vector{StoreResult::kAccepted});

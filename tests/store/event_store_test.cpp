@@ -46,6 +46,7 @@ TEST_F(EventStoreTest, LetsExactlyOneOfManyThreadsWin) {
   std::atomic<int> accepted = 0;
   std::atomic<int> duplicates = 0;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       Connection own{database().url(), SessionSettings{}};
@@ -92,6 +93,7 @@ TEST_F(EventStoreTest, RefusesAnIdWithANulInsteadOfCuttingIt) {
 
 TEST_F(EventStoreTest, OneBadRowDoesNotFailItsNeighbours) {
   std::vector<Delivery> batch;
+  batch.reserve(20);
   for (int i = 0; i < 20; ++i) batch.push_back(a_delivery("evt_" + std::to_string(i)));
   batch[7] = a_delivery("bad\xff");
   batch[13] = a_delivery(std::string(300, 'x'));

@@ -36,6 +36,7 @@ TEST_F(MigratorTest, AppliesEachMigrationOnceAndInOrder) {
 TEST_F(MigratorTest, LetsOneOfManyGatewaysMigrateWhileTheOthersWait) {
   std::atomic<std::size_t> applied = 0;
   std::vector<std::thread> gateways;
+  gateways.reserve(6);
   for (int i = 0; i < 6; ++i) gateways.emplace_back([&] { applied += run_migrate().size(); });
   for (auto& gateway : gateways) gateway.join();
   EXPECT_EQ(applied, embedded_migrations().size());

@@ -63,6 +63,7 @@ class EventRunnerTest : public ::testing::Test {
   void store(const std::vector<std::string>& ids, char content = 'a') {
     auto lease = pool_->acquire();
     std::vector<Delivery> deliveries;
+    deliveries.reserve(ids.size());
     for (const auto& id : ids) {
       auto request = std::make_shared<Delivery::Request>();
       request->source = "stripe";
@@ -123,11 +124,13 @@ TEST_F(EventRunnerTest, SharesTheEventsBetweenManyWorkersWithoutRunningOneTwice)
   ActingHandler handler{"h",
                         [](auto& event, auto& context) { return write_effect(event, context); }};
   std::vector<std::string> ids;
+  ids.reserve(400);
   for (int i = 0; i < 400; ++i) ids.push_back(std::to_string(i));
   store(ids);
   settings_.batch_events_max = 7;
   auto runner = this->runner({&handler});
   std::vector<std::thread> threads;
+  threads.reserve(6);
   for (int i = 0; i < 6; ++i) threads.emplace_back([&] { run_all(*runner); });
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(effects(), 400);
