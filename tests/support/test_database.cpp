@@ -33,7 +33,7 @@ std::string migrated_template() {
   std::size_t hash = 0;
   for (const auto& migration : embedded_migrations())
     hash = hash * 31 + std::hash<std::string>{}(migration.sql);
-  const auto name = "hookgate_template_" + latest + "_" + std::to_string(hash);
+  auto name = "hookgate_template_" + latest + "_" + std::to_string(hash);
   pqxx::connection connection{url_of("postgres")};
   pqxx::nontransaction transaction{connection};
   transaction.exec("SELECT pg_advisory_lock(4242)");
