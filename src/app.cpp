@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "admin/admin_server.h"
+#include "config_values.h"
 #include "ingest/commit_queue.h"
 #include "ingest/listener.h"
 #include "ingest/receiver.h"
@@ -70,12 +71,10 @@ std::vector<std::string> source_names(const Config& config) {
   return names;
 }
 
-// "[::1]:8080" or "127.0.0.1:8080"; the configuration has checked the form.
+// The configuration has checked the form.
 std::pair<std::string, int> split_address(const std::string& listen) {
-  const auto colon = listen.rfind(':');
-  auto host = listen.substr(0, colon);
-  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
-  return {host, std::stoi(listen.substr(colon + 1))};
+  const auto address = parse_listen_address(listen).value();
+  return {address.host, address.port};
 }
 
 PoolSettings pool_settings(const Config& config, std::size_t connections, bool synchronous_commit) {
