@@ -1,211 +1,267 @@
 #include "domain/json.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
+#include <cstring>
 
-#include <nlohmann/json.hpp>
-
+#include "domain/json_scanner.h"
+#include "domain/plain_text.h"
 #include "domain/text.h"
 
 namespace hookgate {
-
-// Receives the parser's events and builds the tree. Depth is counted here because the parser has no
-// limit of its own and later passes over the tree recurse.
-class JsonBuilder {
- public:
-  using number_integer_t = nlohmann::json::number_integer_t;
-  using number_unsigned_t = nlohmann::json::number_unsigned_t;
-  using number_float_t = nlohmann::json::number_float_t;
-  using string_t = nlohmann::json::string_t;
-  using binary_t = nlohmann::json::binary_t;
-
-  explicit JsonBuilder(JsonLimits limits) : limits_(limits) {}
-
-  bool null() { return put({}) != nullptr; }
-  bool boolean(bool value) {
-    Json json;
-    json.kind_ = Json::Kind::kBoolean;
-    json.boolean_ = value;
-    return put(std::move(json)) != nullptr;
-  }
-  // Only negative numbers arrive here, so a zero was written "-0".
-  bool number_integer(number_integer_t value) {
-    return number(value == 0 ? "-0" : std::to_string(value));
-  }
-  bool number_unsigned(number_unsigned_t value) { return number(std::to_string(value)); }
-  bool number_float(number_float_t, const string_t& literal) { return number(literal); }
-  bool string(string_t& value) {
-    Json json;
-    json.kind_ = Json::Kind::kString;
-    json.text_ = std::move(value);
-    return put(std::move(json)) != nullptr;
-  }
-  bool binary(binary_t&) { return false; }
-
-  bool start_object(std::size_t) { return open(Json::Kind::kObject); }
-  bool start_array(std::size_t) { return open(Json::Kind::kArray); }
-  bool key(string_t& name) {
-    auto& members = open_.back()->members_;
-    members.emplace_back(std::move(name), Json{});
-    return true;
-  }
-  bool end_object() {
-    has_doubled_keys_ = has_doubled_keys_ || has_doubled(open_.back()->members_);
-    open_.pop_back();
-    return true;
-  }
-  bool end_array() {
-    open_.pop_back();
-    return true;
-  }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) {
-    error_ = "syntax error at byte " + std::to_string(position);
-    return false;
-  }
-
-  std::variant<JsonDocument, JsonError> result(bool parsed) {
-    if (!parsed) return JsonError{error_.empty() ? "not JSON" : error_};
-    return JsonDocument{std::move(root_), has_doubled_keys_};
-  }
-
- private:
-  bool number(std::string literal) {
-    Json json;
-    json.kind_ = Json::Kind::kNumber;
-    json.text_ = std::move(literal);
-    return put(std::move(json)) != nullptr;
-  }
-
-  bool open(Json::Kind kind) {
-    if (static_cast<int>(open_.size()) >= limits_.depth_max) {
-      error_ = "nested deeper than " + std::to_string(limits_.depth_max);
-      return false;
-    }
-    Json json;
-    json.kind_ = kind;
-    open_.push_back(put(std::move(json)));
-    return true;
-  }
-
-  // Where the value went. The pointer stays good while the value is open: its siblings are appended
-  // only after it is closed.
-  Json* put(Json value) {
-    if (open_.empty()) {
-      root_ = std::move(value);
-      return &root_;
-    }
-    auto& parent = *open_.back();
-    if (parent.kind_ == Json::Kind::kArray) {
-      parent.elements_.push_back(std::move(value));
-      return &parent.elements_.back();
-    }
-    parent.members_.back().second = std::move(value);
-    return &parent.members_.back().second;
-  }
-
-  static bool has_doubled(const std::vector<Json::Member>& members) {
-    std::vector<std::string_view> names;
-    names.reserve(members.size());
-    for (const auto& [name, value] : members) names.push_back(name);
-    std::ranges::sort(names);
-    return std::ranges::adjacent_find(names) != names.end();
-  }
-
-  JsonLimits limits_;
-  Json root_;
-  std::vector<Json*> open_;
-  bool has_doubled_keys_ = false;
-  std::string error_;
-};
-
 namespace {
 
 const Json kNullValue{};
+const std::vector<Json> kNoElements;
+const std::vector<Json::Member> kNoMembers;
 
-void append_quoted(std::string& out, std::string_view text) {
+// The front of a name as a number that orders as the name does: the first byte is the heaviest.
+std::uint64_t front_of(std::string_view name) {
+  std::array<char, sizeof(std::uint64_t)> bytes{};
+  if (name.size() >= bytes.size()) {
+    std::memcpy(bytes.data(), name.data(), bytes.size());  // of a fixed size: one instruction
+  } else {
+    std::ranges::copy(name, bytes.begin());
+  }
+  const auto front = std::bit_cast<std::uint64_t>(bytes);
+  return std::endian::native == std::endian::little ? __builtin_bswap64(front) : front;
+}
+
+// A member and the front of its name, where most comparisons of two names end.
+struct MemberKey {
+  std::uint64_t front;
+  const Json::Member* member;
+
+  explicit MemberKey(const Json::Member& of) : front(front_of(of.first)), member(&of) {}
+
+  const std::string& name() const { return member->first; }
+  bool has_name_of(const MemberKey& other) const {
+    return front == other.front && name() == other.name();
+  }
+  // By name; members of one name stay in the order they were written.
+  bool operator<(const MemberKey& other) const {
+    if (front != other.front) return front < other.front;
+    const auto order = name().compare(other.name());
+    return order != 0 ? order < 0 : member < other.member;
+  }
+};
+
+bool has_doubled_names(const std::vector<Json::Member>& members) {
+  constexpr std::size_t kFewMembers = 16;
+  if (members.size() <= kFewMembers) {  // to compare all pairs is cheaper than to sort
+    for (auto member = members.begin(); member != members.end(); ++member) {
+      const auto has_its_name = [&](const auto& other) { return other.first == member->first; };
+      if (std::any_of(members.begin(), member, has_its_name)) return true;
+    }
+    return false;
+  }
+  std::vector<MemberKey> keys(members.begin(), members.end());
+  std::sort(keys.begin(), keys.end());
+  const auto doubled = std::adjacent_find(
+      keys.begin(), keys.end(), [](const auto& a, const auto& b) { return a.has_name_of(b); });
+  return doubled != keys.end();
+}
+
+// A growing text. std::string asks for room and ends the text anew at every character.
+class TextSink {
+ public:
+  void put(char c) {
+    make_room(1);
+    text_[size_++] = c;
+  }
+  void put(std::string_view piece) {
+    make_room(piece.size());
+    piece.copy(&text_[size_], piece.size());
+    size_ += piece.size();
+  }
+  void put_quoted(std::string_view text);
+  std::string take() {
+    text_.resize(size_);
+    return std::move(text_);
+  }
+
+ private:
+  void put_escaped(char c);
+  void make_room(std::size_t bytes) {
+    if (text_.size() - size_ < bytes) text_.resize(2 * (size_ + bytes));
+  }
+
+  std::string text_ = std::string(256, '\0');  // what is behind size_ is room
+  std::size_t size_ = 0;
+};
+
+void TextSink::put_quoted(std::string_view text) {
+  make_room(text.size() + 2);
+  put('"');
+  const char* end = text.data() + text.size();
+  for (const char* at = text.data(); at != end; ++at) {
+    const char* stop = skip_plain_text(at, end);
+    put({at, static_cast<std::size_t>(stop - at)});
+    at = stop;
+    if (at == end) break;
+    put_escaped(*at);
+  }
+  put('"');
+}
+
+void TextSink::put_escaped(char c) {
   constexpr std::string_view kHex = "0123456789abcdef";
-  out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      out += "\\u00";
-      out += kHex[byte >> 4U];
-      out += kHex[byte & 15U];
-    } else {
-      out += c;
-    }
+  const auto byte = static_cast<unsigned char>(c);
+  if (byte < 0x20) {
+    put("\\u00");
+    put(kHex[byte >> 4U]);
+    put(kHex[byte & 15U]);
+    return;
   }
-  out += '"';
+  if (byte < 0x80) put('\\');
+  put(c);
 }
 
-void append_canonical(std::string& out, const Json& value,
-                      const std::vector<std::string_view>& left_out) {
-  switch (value.kind()) {
-    case Json::Kind::kNull: out += "null"; return;
-    case Json::Kind::kBoolean: out += *value.boolean() ? "true" : "false"; return;
-    case Json::Kind::kNumber: out += value.number_text(); return;
-    case Json::Kind::kString: append_quoted(out, *value.string()); return;
-    case Json::Kind::kArray: {
-      out += '[';
-      for (const auto& element : value.elements()) {
-        if (out.back() != '[') out += ',';
-        append_canonical(out, element, {});
-      }
-      out += ']';
-      return;
-    }
-    case Json::Kind::kObject: {
-      std::vector<const Json::Member*> sorted;
-      sorted.reserve(value.members().size());
-      for (const auto& member : value.members()) sorted.push_back(&member);
-      std::ranges::stable_sort(
-          sorted, {}, [](const auto* member) -> const std::string& { return member->first; });
-      out += '{';
-      bool first = true;
-      for (std::size_t i = 0; i < sorted.size(); ++i) {
-        const auto& [name, member] = *sorted[i];
-        const bool overridden = i + 1 < sorted.size() && sorted[i + 1]->first == name;
-        if (overridden || std::ranges::find(left_out, name) != left_out.end()) continue;
-        if (!first) out += ',';
-        first = false;
-        append_quoted(out, name);
-        out += ':';
-        append_canonical(out, member, {});
-      }
-      out += '}';
-      return;
+class CanonicalWriter {
+ public:
+  std::string write(const Json& value, const std::vector<std::string_view>& left_out) {
+    put(value, left_out);
+    return out_.take();
+  }
+
+ private:
+  void put(const Json& value, const std::vector<std::string_view>& left_out = {}) {
+    switch (value.kind()) {
+      case Json::Kind::kNull: out_.put("null"); return;
+      case Json::Kind::kBoolean: out_.put(*value.boolean() ? "true" : "false"); return;
+      case Json::Kind::kNumber: out_.put(value.number_text()); return;
+      case Json::Kind::kString: out_.put_quoted(*value.string()); return;
+      case Json::Kind::kArray: put_array(value.elements()); return;
+      case Json::Kind::kObject: put_object(value.members(), left_out); return;
     }
   }
-}
+
+  void put_array(const std::vector<Json>& elements) {
+    out_.put('[');
+    for (const auto& element : elements) {
+      if (&element != &elements.front()) out_.put(',');
+      put(element);
+    }
+    out_.put(']');
+  }
+
+  void put_object(const std::vector<Json::Member>& members,
+                  const std::vector<std::string_view>& left_out) {
+    const auto begin = keys_.size();
+    for (const auto& member : members) keys_.emplace_back(member);
+    const auto end = keys_.size();
+    std::sort(keys_.data() + begin, keys_.data() + end);
+    out_.put('{');
+    bool first = true;
+    for (auto i = begin; i < end; ++i) {
+      const auto& [name, value] = *keys_[i].member;
+      const bool overridden = i + 1 < end && keys_[i + 1].has_name_of(keys_[i]);
+      if (overridden || std::ranges::find(left_out, name) != left_out.end()) continue;
+      if (!first) out_.put(',');
+      first = false;
+      out_.put_quoted(name);
+      out_.put(':');
+      put(value);
+    }
+    out_.put('}');
+    keys_.erase(keys_.begin() + static_cast<std::ptrdiff_t>(begin), keys_.end());
+  }
+
+  TextSink out_;
+  std::vector<MemberKey> keys_;  // of all open objects, the innermost last
+};
 
 }  // namespace
 
+// Makes the tree of scanned tokens: every size is known, so nothing moves once it is placed.
+class JsonBuilder {
+ public:
+  explicit JsonBuilder(const std::vector<JsonToken>& tokens) : next_(tokens.data()) {}
+
+  JsonDocument build() {
+    JsonDocument document;
+    build(document.root);
+    document.has_doubled_keys = has_doubled_keys_;
+    return document;
+  }
+
+ private:
+  void build(Json& value) {
+    const auto& token = *next_++;
+    switch (token.kind) {
+      case Json::Kind::kNull: return;
+      case Json::Kind::kBoolean: value.value_ = token.flag; return;
+      case Json::Kind::kNumber:
+        value.value_.emplace<Json::Number>(Json::Number{std::string{token.text()}});
+        return;
+      case Json::Kind::kString:
+        decode_json_string(token, value.value_.emplace<std::string>());
+        return;
+      case Json::Kind::kArray: {
+        auto& elements = value.value_.emplace<std::vector<Json>>(token.size);
+        for (auto& element : elements) build(element);
+        return;
+      }
+      case Json::Kind::kObject: {
+        auto& members = value.value_.emplace<std::vector<Json::Member>>(token.size);
+        for (auto& [name, member] : members) {
+          decode_json_string(*next_++, name);
+          build(member);
+        }
+        has_doubled_keys_ = has_doubled_keys_ || has_doubled_names(members);
+        return;
+      }
+    }
+  }
+
+  const JsonToken* next_;
+  bool has_doubled_keys_ = false;
+};
+
 std::optional<std::string_view> Json::string() const {
-  if (kind_ != Kind::kString) return std::nullopt;
-  return text_;
+  const auto* text = std::get_if<std::string>(&value_);
+  if (text == nullptr) return std::nullopt;
+  return *text;
+}
+
+std::string_view Json::number_text() const {
+  const auto* number = std::get_if<Number>(&value_);
+  return number == nullptr ? std::string_view{} : number->literal;
 }
 
 std::optional<std::int64_t> Json::integer() const {
-  if (kind_ != Kind::kNumber) return std::nullopt;
+  if (!is_number()) return std::nullopt;
+  const auto text = number_text();
   std::int64_t value = 0;
-  const auto* end = text_.data() + text_.size();
-  const auto [stopped, error] = std::from_chars(text_.data(), end, value);
+  const auto* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stopped != end) return std::nullopt;
   return value;
 }
 
 std::optional<bool> Json::boolean() const {
-  if (kind_ != Kind::kBoolean) return std::nullopt;
-  return boolean_;
+  const auto* value = std::get_if<bool>(&value_);
+  if (value == nullptr) return std::nullopt;
+  return *value;
+}
+
+const std::vector<Json>& Json::elements() const {
+  const auto* elements = std::get_if<std::vector<Json>>(&value_);
+  return elements == nullptr ? kNoElements : *elements;
+}
+
+const std::vector<Json::Member>& Json::members() const {
+  const auto* members = std::get_if<std::vector<Member>>(&value_);
+  return members == nullptr ? kNoMembers : *members;
 }
 
 const Json& Json::operator[](std::string_view name) const {
-  const auto found = std::find_if(members_.rbegin(), members_.rend(),
+  const auto& all = members();
+  const auto found = std::find_if(all.rbegin(), all.rend(),
                                   [&](const Member& member) { return member.first == name; });
-  return found == members_.rend() ? kNullValue : found->second;
+  return found == all.rend() ? kNullValue : found->second;
 }
 
 const Json& Json::at(std::initializer_list<std::string_view> path) const {
@@ -215,30 +271,24 @@ const Json& Json::at(std::initializer_list<std::string_view> path) const {
 }
 
 std::variant<JsonDocument, JsonError> parse_json(std::string_view bytes, JsonLimits limits) {
-  // The parser takes a NUL for the end of the input and would not see what follows.
-  if (const auto nul = bytes.find('\0'); nul != std::string_view::npos) {
-    return JsonError{"NUL byte at byte " + std::to_string(nul)};
-  }
-  JsonBuilder builder{limits};
-  const bool parsed = nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &builder);
-  return builder.result(parsed);
+  JsonScanner scanner{bytes, limits};
+  if (!scanner.scan()) return scanner.error();
+  return JsonBuilder{scanner.tokens()}.build();
 }
 
 std::string canonical_json(const Json& value,
                            const std::vector<std::string_view>& volatile_members) {
-  std::string out;
-  append_canonical(out, value, volatile_members);
-  return out;
+  return CanonicalWriter{}.write(value, volatile_members);
 }
 
 std::string quote_json(std::string_view text) {
-  std::string out;
+  TextSink out;
   if (is_valid_utf8(text)) {
-    append_quoted(out, text);
+    out.put_quoted(text);
   } else {
-    append_quoted(out, clean_text(text, text.size() * 3));
+    out.put_quoted(clean_text(text, text.size() * 3));
   }
-  return out;
+  return out.take();
 }
 
 }  // namespace hookgate

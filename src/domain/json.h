@@ -22,12 +22,12 @@ class Json {
   enum class Kind { kNull, kBoolean, kNumber, kString, kArray, kObject };
   using Member = std::pair<std::string, Json>;
 
-  Kind kind() const { return kind_; }
-  bool is_null() const { return kind_ == Kind::kNull; }
-  bool is_string() const { return kind_ == Kind::kString; }
-  bool is_number() const { return kind_ == Kind::kNumber; }
-  bool is_object() const { return kind_ == Kind::kObject; }
-  bool is_array() const { return kind_ == Kind::kArray; }
+  Kind kind() const { return static_cast<Kind>(value_.index()); }
+  bool is_null() const { return kind() == Kind::kNull; }
+  bool is_string() const { return kind() == Kind::kString; }
+  bool is_number() const { return kind() == Kind::kNumber; }
+  bool is_object() const { return kind() == Kind::kObject; }
+  bool is_array() const { return kind() == Kind::kArray; }
 
   // The text of a string, decoded; nothing for any other kind.
   std::optional<std::string_view> string() const;
@@ -35,12 +35,10 @@ class Json {
   std::optional<std::int64_t> integer() const;
   std::optional<bool> boolean() const;
   // The literal of a number as written.
-  std::string_view number_text() const { return text_; }
+  std::string_view number_text() const;
 
-  const std::vector<Json>& elements() const { return elements_; }  // of an array; else empty
-  const std::vector<Member>& members() const {
-    return members_;
-  }  // of an object, in order; else empty
+  const std::vector<Json>& elements() const;   // of an array; else empty
+  const std::vector<Member>& members() const;  // of an object, in order; else empty
 
   // The member of that name (the last one, if doubled), or a null value: lookups can be chained.
   const Json& operator[](std::string_view name) const;
@@ -49,11 +47,12 @@ class Json {
 
  private:
   friend class JsonBuilder;
-  Kind kind_ = Kind::kNull;
-  bool boolean_ = false;
-  std::string text_;  // of a string or a number
-  std::vector<Json> elements_;
-  std::vector<Member> members_;
+  struct Number {
+    std::string literal;
+  };
+  // In the order of Kind.
+  std::variant<std::monostate, bool, Number, std::string, std::vector<Json>, std::vector<Member>>
+      value_;
 };
 
 struct JsonDocument {
