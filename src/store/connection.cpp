@@ -58,6 +58,7 @@ std::string session_connection_string(const Secret& url, const SessionSettings& 
       " -c timezone=UTC -c jit=off -c client_min_messages=warning",
       settings.statement_timeout.count(), settings.lock_timeout.count(),
       settings.synchronous_commit ? "on" : "off");
+  if (settings.avoids_sequential_scans) options += " -c enable_seqscan=off";
   return connection_string(values);
 }
 

@@ -22,6 +22,9 @@ struct SessionSettings {
   std::chrono::milliseconds lock_timeout{5'000};
   std::chrono::seconds connect_timeout{2};
   bool synchronous_commit = true;  // false only for what a crash may lose (claims)
+  // For sessions whose prepared statements all go by an index: a plan that was made while a table
+  // was small would otherwise go on reading all of it when it has grown.
+  bool avoids_sequential_scans = false;
 };
 
 // One session with the database; for one thread at a time.

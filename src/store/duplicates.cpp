@@ -56,12 +56,6 @@ constexpr auto kKeepVersion = R"sql(
    WHERE e.id = kept.event
 )sql";
 
-struct Known {
-  std::int64_t id;
-  bool same_content;
-  bool same_signed_content;
-};
-
 struct Seen {
   std::int64_t id;
   std::int64_t deliveries;
@@ -76,31 +70,47 @@ pqxx::binarystring binary(const BinaryArray& array) {
   return pqxx::binarystring(array.finish());
 }
 
-std::vector<std::optional<Known>> find_known(Connection& connection,
-                                             std::span<const Delivery* const> deliveries) {
+// Fills in `known` where it is missing and the row can be seen by now.
+void find_known(Connection& connection, std::span<Duplicate> duplicates) {
+  std::vector<Duplicate*> missing;
+  for (auto& duplicate : duplicates) {
+    if (!duplicate.known) missing.push_back(&duplicate);
+  }
+  if (missing.empty()) return;
   auto source = BinaryArray::of_text();
   auto scope = BinaryArray::of_text();
   auto event_id = BinaryArray::of_text();
   auto content = BinaryArray::of_bytea();
   auto signed_content = BinaryArray::of_bytea();
-  for (const auto* delivery : deliveries) {
-    source.add(delivery->request->source);
-    scope.add(delivery->event.scope);
-    event_id.add(delivery->event.event_id);
-    content.add(bytes_of(delivery->event.content));
-    signed_content.add(bytes_of(delivery->event.signed_content));
+  for (const auto* duplicate : missing) {
+    const auto& [request, event, ignore_reason] = *duplicate->delivery;
+    source.add(request->source);
+    scope.add(event.scope);
+    event_id.add(event.event_id);
+    content.add(bytes_of(event.content));
+    signed_content.add(bytes_of(event.signed_content));
   }
   connection.prepare_once("find_known", kFindKnown);
   pqxx::nontransaction transaction{connection.raw()};
   const auto rows =
       transaction.exec_prepared("find_known", binary(source), binary(scope), binary(event_id),
                                 binary(content), binary(signed_content));
-  std::vector<std::optional<Known>> known(deliveries.size());
   for (const auto& row : rows) {
-    known[row[0].as<std::size_t>() - 1] =
-        Known{row[1].as<std::int64_t>(), row[2].as<bool>(), row[3].as<bool>()};
+    missing[row[0].as<std::size_t>() - 1]->known =
+        KnownEvent{.id = row[1].as<std::int64_t>(),
+                   .same_content = row[2].as<bool>(),
+                   .same_signed_content = row[3].as<bool>()};
   }
-  return known;
+}
+
+void add_delivery(std::vector<Seen>& seen, std::int64_t id, SystemTime at) {
+  const auto known = std::ranges::find(seen, id, &Seen::id);
+  if (known == seen.end()) {
+    seen.push_back({id, 1, at});
+  } else {
+    ++known->deliveries;
+    known->last_at = std::max(known->last_at, at);
+  }
 }
 
 void count_deliveries(Connection& connection, std::vector<Seen> seen) {
@@ -127,7 +137,7 @@ void count_deliveries(Connection& connection, std::vector<Seen> seen) {
   }
 }
 
-void keep_version(Connection& connection, const Known& known, const Delivery& delivery) {
+void keep_version(Connection& connection, const KnownEvent& known, const Delivery& delivery) {
   const bool is_conflict = !known.same_signed_content;
   const std::string table = is_conflict ? "conflicts" : "revisions";
   std::string statement = kKeepVersion;
@@ -148,27 +158,21 @@ void keep_version(Connection& connection, const Known& known, const Delivery& de
 
 }  // namespace
 
-std::vector<std::optional<StoreResult>> count_duplicates(
-    Connection& connection, std::span<const Delivery* const> deliveries) {
-  std::vector<std::optional<StoreResult>> results(deliveries.size());
-  if (deliveries.empty()) return results;
+std::vector<std::optional<StoreResult>> judge_duplicates(Connection& connection,
+                                                         std::span<const Duplicate> duplicates) {
+  std::vector<std::optional<StoreResult>> results(duplicates.size());
   const auto judge = [&] {
-    const auto known = find_known(connection, deliveries);
-    std::vector<Seen> seen;
-    for (std::size_t i = 0; i < deliveries.size(); ++i) {
-      if (!known[i]) continue;
-      const auto at = deliveries[i]->request->received_at;
-      const auto found = std::ranges::find(seen, known[i]->id, &Seen::id);
-      if (found == seen.end()) {
-        seen.push_back({known[i]->id, 1, at});
-      } else {
-        ++found->deliveries;
-        found->last_at = std::max(found->last_at, at);
-      }
-      if (!known[i]->same_content) keep_version(connection, *known[i], *deliveries[i]);
-      results[i] = known[i]->same_signed_content ? StoreResult::kDuplicate : StoreResult::kConflict;
+    std::vector<Duplicate> found{duplicates.begin(), duplicates.end()};
+    find_known(connection, found);
+    std::vector<Seen> uncounted;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const auto& [position, delivery, known] = found[i];
+      if (!known) continue;
+      if (!known->is_counted) add_delivery(uncounted, known->id, delivery->request->received_at);
+      if (!known->same_content) keep_version(connection, *known, *delivery);
+      results[i] = known->same_signed_content ? StoreResult::kDuplicate : StoreResult::kConflict;
     }
-    if (!seen.empty()) count_deliveries(connection, std::move(seen));
+    if (!uncounted.empty()) count_deliveries(connection, std::move(uncounted));
   };
   try {
     translate_errors(judge);

@@ -16,6 +16,10 @@ constexpr std::int64_t kIdBlock = 1000;  // the INCREMENT of hookgate.event_ids
 
 // Ids are ours, so that RETURNING tells the rows that were new. A row inserted meanwhile by another
 // process is waited for and then is a duplicate; rows go in by key, or two writers could deadlock.
+//
+// Most duplicates are of rows that this statement can see; it counts them itself, for a statement
+// of their own would cost every batch a second commit. It leaves out rows that a worker or another
+// writer holds, or we could deadlock with it.
 constexpr auto kInsertEvents = R"sql(
   WITH incoming AS (
     SELECT *
@@ -40,8 +44,29 @@ constexpr auto kInsertEvents = R"sql(
     SELECT (received_at AT TIME ZONE 'UTC')::date, id, head, body
       FROM incoming
       JOIN stored USING (id)
+  ), known AS (
+    SELECT i.id AS offered, e.id, e.content = i.content AS same_content,
+           e.signed_content = i.signed_content AS same_signed_content, i.received_at
+      FROM incoming i
+     CROSS JOIN LATERAL (
+       SELECT * FROM hookgate.events
+        WHERE source = i.source AND scope = i.scope AND event_id = i.event_id
+        LIMIT 1) e
+  ), free AS (
+    SELECT id FROM hookgate.events
+     WHERE id = ANY (ARRAY(SELECT id FROM known))
+       FOR NO KEY UPDATE SKIP LOCKED
+  ), counted AS (
+    UPDATE hookgate.events e
+       SET deliveries = e.deliveries + (SELECT count(*) FROM known WHERE known.id = e.id)::integer,
+           last_seen_at = greatest(e.last_seen_at,
+                                   (SELECT max(received_at) FROM known WHERE known.id = e.id))
+     WHERE id = ANY (ARRAY(SELECT id FROM free))
+    RETURNING e.id
   )
-  SELECT id FROM stored
+  SELECT id, NULL::bigint, NULL::boolean, NULL::boolean, NULL::boolean FROM stored
+  UNION ALL
+  SELECT offered, id, same_content, same_signed_content, id = ANY (ARRAY(SELECT id FROM counted)) FROM known
 )sql";
 
 std::string_view bytes_of(const Digest& digest) {
@@ -63,9 +88,9 @@ std::int64_t EventStore::next_id(Connection& connection) {
   return next_id_++;
 }
 
-// True for each delivery that made a new row. One statement, which commits itself.
-std::vector<bool> EventStore::insert_new(Connection& connection,
-                                         std::span<const Delivery* const> deliveries) {
+// One statement, which commits itself.
+std::vector<EventStore::Offered> EventStore::offer(Connection& connection,
+                                                   std::span<const Delivery* const> deliveries) {
   std::vector<std::int64_t> ids;
   auto id = BinaryArray::of_bigint();
   auto source = BinaryArray::of_text();
@@ -83,7 +108,7 @@ std::vector<bool> EventStore::insert_new(Connection& connection,
   auto signed_content = BinaryArray::of_bytea();
   auto head = BinaryArray::of_bytea();
   auto body = BinaryArray::of_bytea();
-  std::vector<bool> is_new(deliveries.size(), false);
+  std::vector<Offered> offered(deliveries.size());
   translate_errors([&] {
     for (const auto* delivery : deliveries) {
       const auto& [request, event, ignore_reason] = *delivery;
@@ -116,25 +141,31 @@ std::vector<bool> EventStore::insert_new(Connection& connection,
         binary(signed_content), binary(head), binary(body));
     for (const auto& row : stored) {
       const auto found = std::ranges::lower_bound(ids, row[0].as<std::int64_t>());
-      is_new[static_cast<std::size_t>(found - ids.begin())] = true;
+      auto& one = offered[static_cast<std::size_t>(found - ids.begin())];
+      one.is_new = row[1].is_null();
+      if (one.is_new) continue;
+      one.known = KnownEvent{.id = row[1].as<std::int64_t>(),
+                             .same_content = row[2].as<bool>(),
+                             .same_signed_content = row[3].as<bool>(),
+                             .is_counted = row[4].as<bool>()};
     }
   });
-  return is_new;
+  return offered;
 }
 
-// Inserts all; on a data error halves the batch, so that one bad row fails alone.
-void EventStore::insert_splitting(Connection& connection,
-                                  std::span<const Delivery* const> deliveries,
-                                  std::span<const std::size_t> positions,
-                                  std::vector<StoreResult>& results,
-                                  std::vector<std::size_t>& known) {
+// Offers all; on a data error halves the batch, so that one bad row fails alone.
+void EventStore::offer_splitting(Connection& connection,
+                                 std::span<const Delivery* const> deliveries,
+                                 std::span<const std::size_t> positions,
+                                 std::vector<StoreResult>& results,
+                                 std::vector<Duplicate>& duplicates) {
   try {
-    const auto is_new = insert_new(connection, deliveries);
+    const auto offered = offer(connection, deliveries);
     for (std::size_t i = 0; i < deliveries.size(); ++i) {
-      if (is_new[i]) {
+      if (offered[i].is_new) {
         results[positions[i]] = StoreResult::kAccepted;
       } else {
-        known.push_back(positions[i]);
+        duplicates.push_back({positions[i], deliveries[i], offered[i].known});
       }
     }
   } catch (const SqlError& error) {
@@ -145,8 +176,9 @@ void EventStore::insert_splitting(Connection& connection,
       return;
     }
     const auto half = deliveries.size() / 2;
-    insert_splitting(connection, deliveries.first(half), positions.first(half), results, known);
-    insert_splitting(connection, deliveries.subspan(half), positions.subspan(half), results, known);
+    offer_splitting(connection, deliveries.first(half), positions.first(half), results, duplicates);
+    offer_splitting(connection, deliveries.subspan(half), positions.subspan(half), results,
+                    duplicates);
   }
 }
 
@@ -161,19 +193,16 @@ std::vector<StoreResult> EventStore::record(Connection& connection,
     std::vector<const Delivery*> offered;
     offered.reserve(open.size());
     for (const auto position : open) offered.push_back(&deliveries[position]);
-    std::vector<std::size_t> known;
-    insert_splitting(connection, offered, open, results, known);
+    std::vector<Duplicate> duplicates;
+    offer_splitting(connection, offered, open, results, duplicates);
 
-    std::vector<const Delivery*> seen;
-    seen.reserve(known.size());
-    for (const auto position : known) seen.push_back(&deliveries[position]);
-    const auto judged = count_duplicates(connection, seen);
+    const auto judged = judge_duplicates(connection, duplicates);
     open.clear();
-    for (std::size_t i = 0; i < known.size(); ++i) {
+    for (std::size_t i = 0; i < duplicates.size(); ++i) {
       if (judged[i]) {
-        results[known[i]] = *judged[i];
+        results[duplicates[i].position] = *judged[i];
       } else {
-        open.push_back(known[i]);
+        open.push_back(duplicates[i].position);
       }
     }
   }

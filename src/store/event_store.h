@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,21 @@ enum class StoreResult {
   kFailed,     // this delivery alone could not be stored; its neighbours were
 };
 
+// The row a duplicate is of, as the statement that offered it saw it.
+struct KnownEvent {
+  std::int64_t id = 0;
+  bool same_content = false;
+  bool same_signed_content = false;
+  bool is_counted = false;  // the delivery is among the row's `deliveries` already
+};
+
+// A delivery that made no new row.
+struct Duplicate {
+  std::size_t position = 0;  // in the batch
+  const Delivery* delivery = nullptr;
+  std::optional<KnownEvent> known;  // none: the row was not visible yet
+};
+
 // Rows of hookgate.events and what hangs on them. One object per writer thread: it holds a block of
 // ids.
 class EventStore {
@@ -46,11 +62,17 @@ class EventStore {
   std::vector<StoreResult> record(Connection& connection, std::span<const Delivery> deliveries);
 
  private:
+  // What became of one delivery that was offered: neither new nor known is one that lost a race.
+  struct Offered {
+    bool is_new = false;
+    std::optional<KnownEvent> known;
+  };
+
   std::int64_t next_id(Connection& connection);
-  std::vector<bool> insert_new(Connection& connection, std::span<const Delivery* const> deliveries);
-  void insert_splitting(Connection& connection, std::span<const Delivery* const> deliveries,
-                        std::span<const std::size_t> positions, std::vector<StoreResult>& results,
-                        std::vector<std::size_t>& known);
+  std::vector<Offered> offer(Connection& connection, std::span<const Delivery* const> deliveries);
+  void offer_splitting(Connection& connection, std::span<const Delivery* const> deliveries,
+                       std::span<const std::size_t> positions, std::vector<StoreResult>& results,
+                       std::vector<Duplicate>& duplicates);
 
   std::int64_t next_id_ = 0;
   std::int64_t last_id_ = -1;
