@@ -35,15 +35,19 @@ std::vector<std::string> decode_keys(const std::vector<Secret>& secrets) {
   return keys;
 }
 
-// Which key signed `text`, or why none did.
-Verdict judge(const std::vector<std::string>& keys, std::string_view text,
-              std::string_view signature) {
-  const auto decoded = base64_decode(signature);
-  if (!decoded || decoded->size() != kSignatureBytes) {
+std::variant<std::string, Rejected> decode_signature(std::string_view base64) {
+  auto signature = base64_decode(base64);
+  if (!signature || signature->size() != kSignatureBytes) {
     return Rejected{RejectReason::kSignatureMalformed, "the signature is not base64 of 32 bytes"};
   }
+  return *std::move(signature);
+}
+
+// Which key signed `text`, or that none did.
+Verdict find_key(const std::vector<std::string>& keys, std::string_view text,
+                 std::string_view signature) {
   const auto key = std::ranges::find_if(keys, [&](const std::string& candidate) {
-    return equal_in_constant_time(*decoded, bytes_of(hmac_sha256(candidate, {text})));
+    return equal_in_constant_time(signature, bytes_of(hmac_sha256(candidate, {text})));
   });
   if (key == keys.end()) {
     return Rejected{RejectReason::kSignatureMismatch, "the signature matches no configured key"};
@@ -53,7 +57,16 @@ Verdict judge(const std::vector<std::string>& keys, std::string_view text,
 
 Verdict judge_item(const std::vector<std::string>& keys, const AdyenItem& item) {
   if (!item.signature) return Rejected{RejectReason::kSignatureMissing, "no hmacSignature"};
-  return judge(keys, adyen_signed_text(item), *item.signature);
+  const auto signature = decode_signature(*item.signature);
+  if (const auto* rejected = std::get_if<Rejected>(&signature)) return *rejected;
+  return find_key(keys, adyen_signed_text(item), std::get<std::string>(signature));
+}
+
+// The signature in the header, decoded: what the head alone can tell of the header scheme.
+std::variant<std::string, Rejected> judge_head(const InboundRequest& head) {
+  const auto header = single_header(head, kSignatureHeader);
+  if (const auto* rejected = std::get_if<Rejected>(&header)) return *rejected;
+  return decode_signature(std::get<std::string_view>(header));
 }
 
 std::string signature_of(std::string_view key, std::string_view text) {
@@ -93,10 +106,7 @@ std::vector<NewEvent> AdyenItems::events(const InboundRequest& request) const {
   if (const auto* unreadable = std::get_if<AdyenUnreadable>(&read)) {
     return {unusable_event(request.body, unreadable->problem)};
   }
-  const auto& batch = std::get<AdyenBatch>(read);
-  std::vector<NewEvent> events;
-  for (std::size_t i = 0; i < batch.items.size(); ++i) events.push_back(adyen_event(batch, i));
-  return events;
+  return adyen_events(std::get<AdyenBatch>(read));
 }
 
 void AdyenItems::sign(InboundRequest& request, SystemTime) const {
@@ -113,13 +123,17 @@ void AdyenItems::sign(InboundRequest& request, SystemTime) const {
 AdyenHeader::AdyenHeader(const ProviderSettings& settings) : keys_(decode_keys(settings.secrets)) {}
 
 Verdict AdyenHeader::verify(const InboundRequest& request, SystemTime) const {
-  const auto signature = single_header(request, kSignatureHeader);
+  const auto signature = judge_head(request);
   if (const auto* rejected = std::get_if<Rejected>(&signature)) return *rejected;
-  auto verdict = judge(keys_, request.body, std::get<std::string_view>(signature));
+  auto verdict = find_key(keys_, request.body, std::get<std::string>(signature));
   if (std::holds_alternative<Verified>(verdict) && request.body.empty()) {
     return Rejected{RejectReason::kBodyUnreadable, "the body is empty"};
   }
   return verdict;
+}
+
+std::optional<Rejected> AdyenHeader::refuse_by_head(const InboundRequest& head, SystemTime) const {
+  return rejection_in(judge_head(head));
 }
 
 std::vector<NewEvent> AdyenHeader::events(const InboundRequest& request) const {

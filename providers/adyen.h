@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,7 @@ class AdyenHeader final : public Provider {
 
   std::string_view name() const override { return "adyen"; }
   Verdict verify(const InboundRequest& request, SystemTime now) const override;
+  std::optional<Rejected> refuse_by_head(const InboundRequest& head, SystemTime now) const override;
   std::vector<NewEvent> events(const InboundRequest& request) const override;
   std::string_view success_body() const override { return "[accepted]"; }
   void sign(InboundRequest& request, SystemTime now) const override;

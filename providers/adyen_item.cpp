@@ -153,10 +153,14 @@ std::string with_member(const Json& object, std::string_view name, const std::st
     if (out.size() > 1) out += ',';
     const bool is_it = member == name;
     replaced = replaced || is_it;
-    out += quote_json(member) + ':' + (is_it ? text : canonical_json(value));
+    out.append(quote_json(member)).append(1, ':').append(is_it ? text : canonical_json(value));
   }
-  if (!replaced) out += (out.size() > 1 ? "," : "") + quote_json(name) + ':' + text;
-  return out + '}';
+  if (!replaced) {
+    if (out.size() > 1) out += ',';
+    out.append(quote_json(name)).append(1, ':').append(text);
+  }
+  out += '}';
+  return out;
 }
 
 }  // namespace
@@ -166,7 +170,10 @@ std::variant<AdyenBatch, AdyenUnreadable> read_adyen_batch(std::string_view body
   if (const auto* error = std::get_if<JsonError>(&parsed)) {
     return AdyenUnreadable{"body is not JSON: " + error->message};
   }
-  auto& document = std::get<JsonDocument>(parsed);
+  return read_adyen_batch(std::get<JsonDocument>(std::move(parsed)));
+}
+
+std::variant<AdyenBatch, AdyenUnreadable> read_adyen_batch(JsonDocument document) {
   if (document.has_doubled_keys) return AdyenUnreadable{"an object names a member twice"};
   AdyenBatch batch;
   batch.root = std::move(document.root);
@@ -194,6 +201,13 @@ std::string adyen_signed_text(const AdyenItem& item) {
     text += ':';
   }
   return text.append(item.success);
+}
+
+std::vector<NewEvent> adyen_events(const AdyenBatch& batch) {
+  std::vector<NewEvent> events;
+  events.reserve(batch.items.size());
+  for (std::size_t i = 0; i < batch.items.size(); ++i) events.push_back(adyen_event(batch, i));
+  return events;
 }
 
 NewEvent adyen_event(const AdyenBatch& batch, std::size_t index) {
@@ -227,9 +241,11 @@ std::string with_adyen_signatures(const AdyenBatch& batch,
     const auto additional =
         with_member(item[kAdditionalData], kSignature, quote_json(signatures.at(i)));
     if (i > 0) items += ',';
-    items += "{" + quote_json(kItem) + ':' + with_member(item, kAdditionalData, additional) + '}';
+    items.append(1, '{').append(quote_json(kItem)).append(1, ':');
+    items.append(with_member(item, kAdditionalData, additional)).append(1, '}');
   }
-  return with_member(batch.root, kItems, items + ']');
+  items += ']';
+  return with_member(batch.root, kItems, items);
 }
 
 }  // namespace hookgate

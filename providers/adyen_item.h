@@ -47,11 +47,16 @@ struct AdyenUnreadable {
 // (nothing is escaped in the signed text, so it would shift into its neighbour), save in the
 // pspReference of REPORT_AVAILABLE, which is a file name and touches no payment.
 std::variant<AdyenBatch, AdyenUnreadable> read_adyen_batch(std::string_view body);
+// The same of a body that is parsed already.
+std::variant<AdyenBatch, AdyenUnreadable> read_adyen_batch(JsonDocument document);
+
+// The batch's events, one an item and in that order.
+std::vector<NewEvent> adyen_events(const AdyenBatch& batch);
 
 // What Adyen signs: eight fields joined with ':', nothing escaped.
 std::string adyen_signed_text(const AdyenItem& item);
 
-// The item as an event. Its id is made of live, eventCode, success and pspReference; of eventDate
+// An item as an event. Its id is made of live, eventCode, success and pspReference; of eventDate
 // too where one reference sees the same code twice (ISSUER_COMMENTS, INFORMATION_SUPPLIED,
 // CAPTURE_FAILED, a CAPTURE that says it is a recapture); and of reason for REPORT_AVAILABLE. Not
 // of originalReference: a dispute's event comes with and without it. Readable

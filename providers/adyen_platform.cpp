@@ -91,22 +91,20 @@ NewEvent platform_event(const Json& root) {
 }  // namespace
 
 std::vector<NewEvent> adyen_header_events(std::string_view body) {
-  const auto parsed = parse_json(body);
+  auto parsed = parse_json(body);
   if (const auto* error = std::get_if<JsonError>(&parsed)) {
     return {unusable_event(body, "body is not JSON: " + error->message)};
   }
-  const auto& root = std::get<JsonDocument>(parsed).root;
+  auto& document = std::get<JsonDocument>(parsed);
+  const auto& root = document.root;
   if (!root.is_object()) return {unusable_event(body, "body is not a JSON object")};
   if (root["notificationItems"].is_null()) return {platform_event(root)};
 
-  const auto read = read_adyen_batch(body);
+  const auto read = read_adyen_batch(std::move(document));
   if (const auto* unreadable = std::get_if<AdyenUnreadable>(&read)) {
     return {unusable_event(body, unreadable->problem)};
   }
-  const auto& batch = std::get<AdyenBatch>(read);
-  std::vector<NewEvent> events;
-  for (std::size_t i = 0; i < batch.items.size(); ++i) events.push_back(adyen_event(batch, i));
-  return events;
+  return adyen_events(std::get<AdyenBatch>(read));
 }
 
 }  // namespace hookgate

@@ -1,5 +1,6 @@
 #include "providers/basic_auth.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,13 +28,14 @@ class WithBasicAuth final : public Provider {
   std::chrono::hours redelivery_horizon() const override { return provider_->redelivery_horizon(); }
 
   Verdict verify(const InboundRequest& request, SystemTime now) const override {
-    if (request.header_count(kHeader) == 0) {
-      return Rejected{RejectReason::kCredentialsMissing, "no header Authorization"};
-    }
-    if (!has_credentials(request)) {
-      return Rejected{RejectReason::kCredentialsMismatch, "other credentials than the configured"};
-    }
+    if (auto rejected = judge_credentials(request)) return *std::move(rejected);
     return provider_->verify(request, now);
+  }
+
+  std::optional<Rejected> refuse_by_head(const InboundRequest& head,
+                                         SystemTime now) const override {
+    if (auto rejected = judge_credentials(head)) return rejected;
+    return provider_->refuse_by_head(head, now);
   }
 
   void sign(InboundRequest& request, SystemTime now) const override {
@@ -42,6 +44,16 @@ class WithBasicAuth final : public Provider {
   }
 
  private:
+  std::optional<Rejected> judge_credentials(const InboundRequest& head) const {
+    if (head.header_count(kHeader) == 0) {
+      return Rejected{RejectReason::kCredentialsMissing, "no header Authorization"};
+    }
+    if (!has_credentials(head)) {
+      return Rejected{RejectReason::kCredentialsMismatch, "other credentials than the configured"};
+    }
+    return std::nullopt;
+  }
+
   bool has_credentials(const InboundRequest& request) const {
     const auto header = strip_blanks(request.header(kHeader).value_or(""));
     if (request.header_count(kHeader) != 1) return false;

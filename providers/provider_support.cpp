@@ -16,6 +16,10 @@ bool is_space_or_control(char c) {
   return byte <= 0x20 || byte == 0x7F;
 }
 
+std::string id_of(const Digest& digest) {
+  return "sha256:" + hex_encode(bytes_of(digest));
+}
+
 void append_with_length(std::string& out, std::string_view part) {
   out += std::to_string(part.size());
   out += ':';
@@ -100,13 +104,13 @@ std::string join_with_lengths(const std::vector<std::string>& parts) {
 }
 
 std::string hashed_id(std::string_view bytes) {
-  return "sha256:" + hex_encode(bytes_of(sha256(bytes)));
+  return id_of(sha256(bytes));
 }
 
 NewEvent unusable_event(std::string_view body, std::string reason) {
   NewEvent event;
-  event.event_id = hashed_id(body);
   event.content = sha256(body);
+  event.event_id = id_of(event.content);
   event.signed_content = event.content;
   event.unusable = std::move(reason);
   return event;

@@ -45,6 +45,13 @@ std::optional<Rejected> judge_age(SystemTime sent_at, SystemTime now,
 std::variant<std::string_view, Rejected> single_header(const InboundRequest& request,
                                                        std::string_view name);
 
+// The refusal in what a check gave, if it gave one.
+template <typename Passed>
+std::optional<Rejected> rejection_in(const std::variant<Passed, Rejected>& judged) {
+  const auto* rejected = std::get_if<Rejected>(&judged);
+  return rejected == nullptr ? std::nullopt : std::optional{*rejected};
+}
+
 std::string_view strip_blanks(std::string_view text);
 
 // Removes every header of that name, then adds this one.

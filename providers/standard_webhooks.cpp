@@ -117,6 +117,17 @@ std::variant<SignedHeaders, Rejected> read_headers(const InboundRequest& request
   return headers;
 }
 
+// What the head alone can tell: it is asked before any signature is computed, by `verify` too, so
+// that both agree.
+std::variant<SignedHeaders, Rejected> judge_head(const InboundRequest& head, SystemTime now,
+                                                 std::chrono::seconds tolerance) {
+  auto read = read_headers(head);
+  if (const auto* headers = std::get_if<SignedHeaders>(&read)) {
+    if (auto rejected = judge_age(headers->sent_at, now, tolerance)) return *std::move(rejected);
+  }
+  return read;
+}
+
 bool has_hmac(std::string_view key, const SignedHeaders& headers, std::string_view body) {
   if (headers.signatures.hmacs.empty()) return false;
   const auto mac = hmac_sha256(key, {headers.id, ".", headers.timestamp, ".", body});
@@ -172,9 +183,9 @@ StandardWebhooks::Key StandardWebhooks::decode_key(const Secret& secret, int ind
 }
 
 Verdict StandardWebhooks::verify(const InboundRequest& request, SystemTime now) const {
-  const auto read = read_headers(request);
-  if (const auto* rejected = std::get_if<Rejected>(&read)) return *rejected;
-  const auto& headers = std::get<SignedHeaders>(read);
+  const auto judged = judge_head(request, now, tolerance_);
+  if (const auto* rejected = std::get_if<Rejected>(&judged)) return *rejected;
+  const auto& headers = std::get<SignedHeaders>(judged);
   const auto key = std::ranges::find_if(keys_, [&](const Key& candidate) {
     return candidate.kind == KeyKind::kPublic ? has_ed25519(candidate.bytes, headers, request.body)
                                               : has_hmac(candidate.bytes, headers, request.body);
@@ -182,8 +193,12 @@ Verdict StandardWebhooks::verify(const InboundRequest& request, SystemTime now) 
   if (key == keys_.end()) {
     return Rejected{RejectReason::kSignatureMismatch, "no signature matches a configured secret"};
   }
-  if (const auto rejected = judge_age(headers.sent_at, now, tolerance_)) return *rejected;
   return Verified{static_cast<std::size_t>(key - keys_.begin())};
+}
+
+std::optional<Rejected> StandardWebhooks::refuse_by_head(const InboundRequest& head,
+                                                         SystemTime now) const {
+  return rejection_in(judge_head(head, now, tolerance_));
 }
 
 std::vector<NewEvent> StandardWebhooks::events(const InboundRequest& request) const {

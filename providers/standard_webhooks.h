@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,9 +21,10 @@ namespace hookgate {
 //
 // Decisions: svix-* headers are read when the request has none of webhook-*; an id with a dot,
 // control characters or more than 255 bytes is kSignatureMalformed, since a dot lets the end of the
-// id be taken for a time; a time is plain digits; an HMAC key may be shorter than the advised 24
-// bytes (the sender chose it), but not empty; an empty body is authentic.
-// Source: github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md, b2fa7b8.
+// id be taken for a time; a time is plain digits, judged before the signature; an HMAC key may be
+// shorter than the advised 24 bytes (the sender chose it), but not empty; an empty body is
+// authentic. Source: github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md,
+// b2fa7b8.
 //
 // Settings used: secrets, tolerance.
 class StandardWebhooks final : public Provider {
@@ -31,6 +33,7 @@ class StandardWebhooks final : public Provider {
 
   std::string_view name() const override { return "standard-webhooks"; }
   Verdict verify(const InboundRequest& request, SystemTime now) const override;
+  std::optional<Rejected> refuse_by_head(const InboundRequest& head, SystemTime now) const override;
   // One event, keyed by webhook-id even if its body is not JSON.
   std::vector<NewEvent> events(const InboundRequest& request) const override;
   // Keeps the request's id, or invents one from the body. Signs with the first symmetric secret: a

@@ -83,6 +83,16 @@ std::variant<SignatureHeader, Rejected> read_signature_header(const InboundReque
   return SignatureHeader{timestamp, *sent_at, std::move(elements.signatures)};
 }
 
+// What the head alone can tell: it is asked before any HMAC, by `verify` too, so that both agree.
+std::variant<SignatureHeader, Rejected> judge_head(const InboundRequest& head, SystemTime now,
+                                                   std::chrono::seconds tolerance) {
+  auto read = read_signature_header(head);
+  if (const auto* header = std::get_if<SignatureHeader>(&read)) {
+    if (auto rejected = judge_age(header->sent_at, now, tolerance)) return *std::move(rejected);
+  }
+  return read;
+}
+
 bool is_signed_with(const Secret& secret, const SignatureHeader& header, std::string_view body) {
   const auto mac = hmac_sha256(secret.reveal(), {header.timestamp, ".", body});
   bool matched = false;
@@ -122,18 +132,21 @@ Stripe::Stripe(const ProviderSettings& settings)
 }
 
 Verdict Stripe::verify(const InboundRequest& request, SystemTime now) const {
-  const auto read = read_signature_header(request);
-  if (const auto* rejected = std::get_if<Rejected>(&read)) return *rejected;
-  const auto& header = std::get<SignatureHeader>(read);
+  const auto judged = judge_head(request, now, tolerance_);
+  if (const auto* rejected = std::get_if<Rejected>(&judged)) return *rejected;
+  const auto& header = std::get<SignatureHeader>(judged);
   const auto secret = std::ranges::find_if(secrets_, [&](const Secret& candidate) {
     return is_signed_with(candidate, header, request.body);
   });
   if (secret == secrets_.end()) {
     return Rejected{RejectReason::kSignatureMismatch, "no v1 matches a configured secret"};
   }
-  if (const auto rejected = judge_age(header.sent_at, now, tolerance_)) return *rejected;
   if (request.body.empty()) return Rejected{RejectReason::kBodyUnreadable, "the body is empty"};
   return Verified{static_cast<std::size_t>(secret - secrets_.begin())};
+}
+
+std::optional<Rejected> Stripe::refuse_by_head(const InboundRequest& head, SystemTime now) const {
+  return rejection_in(judge_head(head, now, tolerance_));
 }
 
 std::vector<NewEvent> Stripe::events(const InboundRequest& request) const {

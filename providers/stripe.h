@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace hookgate {
 // elements; blanks around elements are fine, elements without "=" and of unknown schemes (the
 // meaningless v0 too) are skipped; `t` comes once, as plain digits; a v1 is 64 hex digits of either
 // case (its bytes are compared, so case adds nothing an attacker could use); the time is bounded on
-// both sides; an empty body is refused even if signed.
+// both sides and judged before the signature; an empty body is refused even if signed.
 // Source: docs.stripe.com/webhooks/signature; stripe-node 23.1.0 and its sisters, run side by side.
 //
 // Settings used: secrets, tolerance.
@@ -27,6 +28,7 @@ class Stripe final : public Provider {
 
   std::string_view name() const override { return "stripe"; }
   Verdict verify(const InboundRequest& request, SystemTime now) const override;
+  std::optional<Rejected> refuse_by_head(const InboundRequest& head, SystemTime now) const override;
   // Events differ between deliveries in `pending_webhooks` only, which is left out of `content`.
   std::vector<NewEvent> events(const InboundRequest& request) const override;
   void sign(InboundRequest& request, SystemTime now) const override;

@@ -327,10 +327,21 @@ std::string signature_cause(const Case& given, RejectReason reason) {
   return unexplained(given, reason);
 }
 
+// The age is judged before the signature, so the signature may be wrong too, and then that is the
+// likelier cause.
+std::string age_cause(const Case& given, const Rejected& rejected) {
+  const auto sent_at = parse_unix_seconds(signed_time(given.request));
+  if (!sent_at) return clock_cause(given, rejected);
+  const auto verdict = given.source.provider->verify(given.request, *sent_at);
+  if (std::holds_alternative<Verified>(verdict)) return clock_cause(given, rejected);
+  return signature_cause({given.request, *sent_at, given.source, given.others},
+                         RejectReason::kSignatureMismatch);
+}
+
 std::string likeliest_cause(const Case& given, const Rejected& rejected) {
   switch (rejected.reason) {
     case RejectReason::kTimestampTooOld:
-    case RejectReason::kTimestampInFuture: return clock_cause(given, rejected);
+    case RejectReason::kTimestampInFuture: return age_cause(given, rejected);
     case RejectReason::kTimestampMalformed:
       return "The time beside the signature was edited, or this is not a request of " +
              given.source.provider_name + ".";

@@ -24,11 +24,21 @@ constexpr auto kBase64Values = [] {
   return values;
 }();
 
+// A table, as the digits of a signature are random and branches on them would be mispredicted.
+constexpr auto kHexValues = [] {
+  std::array<std::uint8_t, 256> values{};
+  values.fill(kNoDigit);
+  for (std::size_t i = 0; i < kHexDigits.size(); ++i) {
+    values[static_cast<unsigned char>(kHexDigits[i])] = static_cast<std::uint8_t>(i);
+    if (i >= 10)
+      values[static_cast<unsigned char>(kHexDigits[i] - 'a' + 'A')] =
+          values[static_cast<unsigned char>(kHexDigits[i])];
+  }
+  return values;
+}();
+
 std::uint8_t hex_value(char digit) {
-  if (digit >= '0' && digit <= '9') return static_cast<std::uint8_t>(digit - '0');
-  if (digit >= 'a' && digit <= 'f') return static_cast<std::uint8_t>(digit - 'a' + 10);
-  if (digit >= 'A' && digit <= 'F') return static_cast<std::uint8_t>(digit - 'A' + 10);
-  return kNoDigit;
+  return kHexValues[static_cast<unsigned char>(digit)];
 }
 
 std::uint32_t byte_at(std::string_view bytes, std::size_t i) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,14 @@ class Provider {
 
   // Whether one of our secrets signed the raw bytes, at a time within the tolerance of `now`.
   virtual Verdict verify(const InboundRequest& request, SystemTime now) const = 0;
+
+  // Why `verify` would refuse this request whatever its body, judged by its headers alone: `head`
+  // is the request before its body was read. Nothing when only the body can tell. A sender without
+  // credentials thus costs no reading and no HMAC.
+  virtual std::optional<Rejected> refuse_by_head(const InboundRequest& /*head*/,
+                                                 SystemTime /*now*/) const {
+    return std::nullopt;
+  }
 
   // The events of a request that `verify` accepted; at least one. A body that cannot be used gives
   // one event with `unusable` set, keyed by the SHA-256 of the body.

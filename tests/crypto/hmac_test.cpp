@@ -60,6 +60,34 @@ TEST(HmacTest, ForgetsTheKeyAndTextOfTheCallBefore) {
   EXPECT_EQ(hmac_sha256("key", {"text"}), before);
 }
 
+TEST(HmacTest, GivesTheSameResultsWhenItSawMoreKeysThanItKeeps) {
+  std::vector<std::string> keys;
+  std::vector<Digest> expected;
+  for (std::size_t i = 0; i < 2 * kHmacKeysKeptMax + 1; ++i) {
+    keys.push_back("key " + std::to_string(i));
+    // In a thread of its own, which has seen no key before.
+    std::jthread{[&] { expected.push_back(hmac_sha256(keys.back(), {"text"})); }}.join();
+  }
+  for (int round = 0; round < 3; ++round) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      EXPECT_EQ(hmac_sha256(keys[i], {"text"}), expected[i]) << round << ' ' << i;
+      EXPECT_EQ(hmac_sha256(keys[i], {"te", "xt"}), expected[i]) << round << ' ' << i;
+    }
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    EXPECT_EQ(hmac_sha256(keys[keys.size() - 1 - i], {"text"}), expected[keys.size() - 1 - i]);
+  }
+}
+
+TEST(HmacTest, TellsApartKeysOfWhichOneBeginsTheOther) {
+  // In a thread that saw neither key before.
+  std::jthread{[] {
+    const auto longer = hmac_sha256("key 1", {"text"});
+    EXPECT_NE(hmac_sha256("key", {"text"}), longer);
+    EXPECT_EQ(hmac_sha256("key 1", {"text"}), longer);
+  }}.join();
+}
+
 TEST(HmacTest, GivesTheSameResultsInThreadsAtOnce) {
   constexpr int kThreads = 4;
   const auto expected = hmac_sha256("key 3", {"text"});

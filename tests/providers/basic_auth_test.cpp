@@ -57,6 +57,19 @@ TEST_F(BasicAuthTest, StillNeedsTheSignature) {
   EXPECT_EQ(reason_of(provider_->verify(unsigned_request, kNow)), RejectReason::kSignatureMissing);
 }
 
+TEST_F(BasicAuthTest, JudgesTheHeadByItsCredentialsAndThenByTheProvider) {
+  const auto reason_by_head = [&](const InboundRequest& made) {
+    EXPECT_TRUE(agrees_with_its_head(*provider_, made, kNow));
+    return reason_of(provider_->refuse_by_head(head_of(made), kNow));
+  };
+  EXPECT_EQ(reason_by_head(request({})), RejectReason::kCredentialsMissing);
+  EXPECT_EQ(reason_by_head(request({"Basic dXNlcg=="})), RejectReason::kCredentialsMismatch);
+  EXPECT_EQ(reason_by_head(a_request("{}")), RejectReason::kCredentialsMissing);
+  EXPECT_EQ(reason_by_head(a_request("{}", {{"Authorization", right_}})),
+            RejectReason::kSignatureMissing);
+  EXPECT_EQ(reason_by_head(request({right_})), std::nullopt);
+}
+
 TEST_F(BasicAuthTest, SignsWithCredentials) {
   auto fresh = a_request("{}");
   provider_->sign(fresh, kNow);

@@ -184,6 +184,58 @@ TEST_P(TimedConformanceTest, BoundsTheAgeOnBothSides) {
             RejectReason::kTimestampInFuture);
 }
 
+TEST_P(ConformanceTest, LetsTheHeadOfWhatItAcceptsPass) {
+  EXPECT_EQ(reason_of(provider_->refuse_by_head(head_of(a_signed_request()), kNow)), std::nullopt);
+}
+
+TEST_P(ConformanceTest, MissesEachHeaderInTheHeadAlready) {
+  for (const auto& name : GetParam().headers) {
+    auto head = head_of(a_signed_request());
+    std::erase_if(head.headers, [&](const Header& header) { return header.name == name; });
+    EXPECT_EQ(reason_of(provider_->refuse_by_head(head, kNow)), RejectReason::kSignatureMissing)
+        << name;
+  }
+}
+
+TEST_P(TimedConformanceTest, BoundsTheAgeByTheHeadAlready) {
+  const auto head = head_of(a_signed_request());
+  const std::chrono::seconds second{1};
+  EXPECT_EQ(reason_of(provider_->refuse_by_head(head, kNow + tolerance())), std::nullopt);
+  EXPECT_EQ(reason_of(provider_->refuse_by_head(head, kNow + tolerance() + second)),
+            RejectReason::kTimestampTooOld);
+  EXPECT_EQ(reason_of(provider_->refuse_by_head(head, kNow - tolerance() - second)),
+            RejectReason::kTimestampInFuture);
+}
+
+// Headers of a signed request, each cut short everywhere and with each of its bytes changed.
+std::vector<std::vector<Header>> spoiled(const std::vector<Header>& headers) {
+  std::vector<std::vector<Header>> all;
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    for (std::size_t at = 0; at < headers[i].value.size(); ++at) {
+      all.push_back(headers);
+      all.back()[i].value.resize(at);
+      for (const char other : {',', '=', ' ', '0', 'Z'}) {
+        all.push_back(headers);
+        all.back()[i].value[at] = other;
+      }
+    }
+  }
+  return all;
+}
+
+TEST_P(ConformanceTest, RefusesByHeadAsItDoesWithAnyBody) {
+  const auto request = a_signed_request();
+  std::size_t refused = 0;
+  for (const auto& headers : spoiled(request.headers)) {
+    if (provider_->refuse_by_head(a_request("", headers), kNow)) ++refused;
+    for (const std::string& body : {request.body, std::string{}, std::string{"{}"}}) {
+      EXPECT_TRUE(agrees_with_its_head(*provider_, a_request(body, headers), kNow));
+    }
+  }
+  // Where headers hold the signature, most of these are no signature any more.
+  EXPECT_EQ(refused > 10, !GetParam().headers.empty());
+}
+
 TEST_P(ConformanceTest, SignsAgainInPlaceOfAnOldSignature) {
   auto request = a_signed_request();
   const auto once = request;

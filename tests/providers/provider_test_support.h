@@ -35,6 +35,12 @@ inline InboundRequest a_request(std::string body, std::vector<Header> headers = 
   return request;
 }
 
+// The request as it is before its body was read.
+inline InboundRequest head_of(InboundRequest request) {
+  request.body.clear();
+  return request;
+}
+
 inline ProviderSettings with_secrets(const std::vector<std::string>& secrets) {
   ProviderSettings settings;
   for (const auto& secret : secrets) settings.secrets.emplace_back(secret);
@@ -45,6 +51,11 @@ inline ProviderSettings with_secrets(const std::vector<std::string>& secrets) {
 inline std::optional<RejectReason> reason_of(const Verdict& verdict) {
   const auto* rejected = std::get_if<Rejected>(&verdict);
   if (rejected == nullptr) return std::nullopt;
+  return rejected->reason;
+}
+
+inline std::optional<RejectReason> reason_of(const std::optional<Rejected>& rejected) {
+  if (!rejected) return std::nullopt;
   return rejected->reason;
 }
 
@@ -73,6 +84,16 @@ std::optional<int> refused_secret(const ProviderSettings& settings) {
     return invalid.secret_index;
   }
   return std::nullopt;
+}
+
+// Whether `verify` refuses the request for the very reason its head was refused for; true where the
+// head was not.
+inline bool agrees_with_its_head(const Provider& provider, const InboundRequest& request,
+                                 SystemTime now) {
+  const auto by_head = provider.refuse_by_head(head_of(request), now);
+  if (!by_head) return true;
+  const auto verdict = provider.verify(request, now);
+  return reason_of(verdict) == by_head->reason && detail_of(verdict) == by_head->detail;
 }
 
 inline std::string replaced(std::string text, std::string_view from, std::string_view to) {

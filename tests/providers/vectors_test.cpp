@@ -157,6 +157,22 @@ TEST_P(VectorsTest, AreAnsweredAsDecided) {
   }
 }
 
+TEST_P(VectorsTest, AreRefusedByTheirHeadOnlyAsWithTheirBody) {
+  std::size_t refused_by_head = 0;
+  for (const auto& vector : vectors_) {
+    try {
+      const auto provider = make_provider(vector.provider, settings_of(vector.json));
+      const auto request = request_of(vector.json);
+      const auto now = now_of(vector.json);
+      EXPECT_TRUE(agrees_with_its_head(*provider, request, now)) << vector.name();
+      if (provider->refuse_by_head(head_of(request), now)) ++refused_by_head;
+    } catch (const InvalidProviderSettings&) {
+      continue;  // the gateway does not start
+    }
+  }
+  EXPECT_GT(refused_by_head, 0U);
+}
+
 TEST_P(VectorsTest, LeaveNoDecisionWithoutItsVector) {
   for (const auto& decision : kDecisions) {
     if (!decision.vector.starts_with(GetParam() + "/")) continue;
