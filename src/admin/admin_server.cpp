@@ -1,9 +1,12 @@
 #include "admin/admin_server.h"
 
+#include <set>
 #include <thread>
 
 #include <httplib.h>
 #include <sys/socket.h>
+
+#include "admin/backlog_gauges.h"
 
 namespace hookgate {
 namespace {
@@ -23,37 +26,90 @@ void answer(httplib::Response& response, int status, const std::string& body) {
   response.set_content(body, "application/json");
 }
 
+void refuse(httplib::Response& response, int status, const std::string& title) {
+  response.status = status;
+  response.set_content(R"({"type":"about:blank","title":")" + title + R"(","status":)" +
+                           std::to_string(status) + "}",
+                       "application/problem+json");
+}
+
+bool is_probe(const std::string& path) {
+  return path == "/healthz" || path == "/readyz";
+}
+
 }  // namespace
 
 class AdminServer::Impl {
  public:
   Impl(AdminSettings settings, std::function<bool()> is_ready)
-      : settings_(std::move(settings)), is_ready_(std::move(is_ready)) {}
+      : settings_(std::move(settings)), is_ready_(std::move(is_ready)) {
+    if (settings_.metrics != nullptr && settings_.read_backlog) {
+      backlog_ = std::make_unique<BacklogGauges>(*settings_.metrics, settings_.read_backlog);
+    }
+  }
 
   void start() {
+    set_up_server();
+    bind();
+    if (backlog_) backlog_->start();
+    thread_ = std::thread{[this] { server_.listen_after_bind(); }};
+    while (!server_.is_running()) std::this_thread::yield();
+  }
+
+  void stop() noexcept {
+    if (!thread_.joinable()) return;
+    server_.stop();
+    thread_.join();
+    if (backlog_) backlog_->stop();
+  }
+
+  std::string address() const {
+    const bool is_ipv6 = settings_.host.find(':') != std::string::npos;
+    return (is_ipv6 ? "[" + settings_.host + "]" : settings_.host) + ":" + std::to_string(port_);
+  }
+
+ private:
+  void set_up_server() {
     server_.set_socket_options([](socket_t socket) {
       const int on = 1;
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     });
     server_.set_tcp_nodelay(true);
-    server_.set_keep_alive_timeout(1);
-    server_.Get("/healthz", [](const httplib::Request&, httplib::Response& response) {
+    // A refused request's body is not read; on a kept connection it would be taken for the next.
+    server_.set_keep_alive_max_count(1);
+    server_.set_pre_routing_handler(
+        [this](const httplib::Request& request, httplib::Response& response) {
+          return refuse_early(request, response) ? httplib::Server::HandlerResponse::Handled
+                                                 : httplib::Server::HandlerResponse::Unhandled;
+        });
+    server_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
+      if (!response.body.empty()) return;
+      const auto title = response.status == 404 ? "not found" : "request refused";
+      refuse(response, response.status, title);
+    });
+    add_pages();
+  }
+
+  void add_pages() {
+    const auto get = [this](const std::string& path, httplib::Server::Handler page) {
+      pages_.insert(path);
+      server_.Get(path, std::move(page));
+    };
+    get("/healthz", [](const httplib::Request&, httplib::Response& response) {
       answer(response, 200, R"({"status":"ok"})");
     });
-    server_.Get("/readyz", [this](const httplib::Request&, httplib::Response& response) {
+    get("/readyz", [this](const httplib::Request&, httplib::Response& response) {
       is_ready_() ? answer(response, 200, R"({"status":"ready"})")
                   : answer(response, 503, R"({"status":"not ready"})");
     });
-    server_.set_pre_routing_handler(
-        [this](const httplib::Request& request, httplib::Response& response) {
-          const bool is_probe = request.path == "/healthz" || request.path == "/readyz";
-          if (is_probe || is_authorized(request))
-            return httplib::Server::HandlerResponse::Unhandled;
-          response.set_header("WWW-Authenticate", "Bearer realm=\"hookgate\"");
-          answer(response, 401,
-                 R"({"type":"about:blank","title":"bearer token required","status":401})");
-          return httplib::Server::HandlerResponse::Handled;
-        });
+    if (settings_.metrics == nullptr) return;
+    get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
+      if (backlog_) backlog_->refresh();
+      response.set_content(settings_.metrics->text(), "text/plain; version=0.0.4; charset=utf-8");
+    });
+  }
+
+  void bind() {
     port_ = settings_.port;
     if (port_ == 0) {
       port_ = server_.bind_to_any_port(settings_.host);
@@ -65,22 +121,23 @@ class AdminServer::Impl {
                                std::to_string(settings_.port) +
                                " ([admin] listen): address in use or not ours");
     }
-    thread_ = std::thread{[this] { server_.listen_after_bind(); }};
-    while (!server_.is_running()) std::this_thread::yield();
   }
 
-  void stop() noexcept {
-    if (!thread_.joinable()) return;
-    server_.stop();
-    thread_.join();
+  bool refuse_early(const httplib::Request& request, httplib::Response& response) const {
+    if (!is_probe(request.path) && !is_authorized(request)) {
+      response.set_header("WWW-Authenticate", "Bearer realm=\"hookgate\"");
+      refuse(response, 401, "bearer token required");
+      return true;
+    }
+    const bool reads = request.method == "GET" || request.method == "HEAD";
+    if (pages_.contains(request.path) && !reads) {
+      response.set_header("Allow", "GET, HEAD");
+      refuse(response, 405, "method not allowed");
+      return true;
+    }
+    return false;
   }
 
-  std::string address() const {
-    const bool is_ipv6 = settings_.host.find(':') != std::string::npos;
-    return (is_ipv6 ? "[" + settings_.host + "]" : settings_.host) + ":" + std::to_string(port_);
-  }
-
- private:
   bool is_authorized(const httplib::Request& request) const {
     if (!settings_.token) return true;
     return equal_in_constant_time(request.get_header_value("Authorization"),
@@ -89,7 +146,9 @@ class AdminServer::Impl {
 
   const AdminSettings settings_;
   const std::function<bool()> is_ready_;
+  std::unique_ptr<BacklogGauges> backlog_;
   httplib::Server server_;
+  std::set<std::string> pages_;
   int port_ = -1;
   std::thread thread_;
 };

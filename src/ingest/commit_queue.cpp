@@ -48,7 +48,7 @@ void CommitQueue::stop() noexcept {
 }
 
 bool CommitQueue::submit(std::vector<Delivery> deliveries, Completion done) {
-  Job job{std::move(deliveries), 0, std::move(done)};
+  Job job{std::move(deliveries), 0, std::move(done), std::chrono::steady_clock::now()};
   job.bytes = bytes_of(job.deliveries);
   {
     const std::scoped_lock lock{mutex_};
@@ -87,6 +87,7 @@ std::vector<CommitQueue::Job> CommitQueue::take() {
 void CommitQueue::run() {
   EventStore store;
   for (auto batch = take(); !batch.empty(); batch = take()) {
+    observe_wait(batch);
     bool away = false;
     {
       const std::scoped_lock lock{mutex_};
@@ -104,7 +105,10 @@ bool CommitQueue::write(EventStore& store, std::vector<Job>& jobs) {
   for (const auto& job : jobs) std::ranges::copy(job.deliveries, std::back_inserter(deliveries));
   try {
     auto lease = pool_.acquire();
+    const auto began = std::chrono::steady_clock::now();
     const auto results = store.record(*lease, deliveries);
+    // Before the answers, so that whoever has one finds it counted.
+    observe_commit(jobs.size(), deliveries.size(), std::chrono::steady_clock::now() - began);
     auto next = results.begin();
     for (auto& job : jobs) {
       const auto end = next + static_cast<std::ptrdiff_t>(job.deliveries.size());
@@ -123,6 +127,19 @@ bool CommitQueue::write(EventStore& store, std::vector<Job>& jobs) {
     database_away_until_ = std::chrono::steady_clock::now() + settings_.retry_pause;
     return false;
   }
+}
+
+void CommitQueue::observe_wait(const std::vector<Job>& jobs) const {
+  if (settings_.metrics == nullptr) return;
+  const auto now = std::chrono::steady_clock::now();
+  for (const auto& job : jobs) settings_.metrics->stage(Stage::kCommitWait, now - job.submitted_at);
+}
+
+void CommitQueue::observe_commit(std::size_t requests, std::size_t events,
+                                 std::chrono::steady_clock::duration took) const {
+  if (settings_.metrics == nullptr) return;
+  settings_.metrics->commit(took, events);
+  for (std::size_t i = 0; i < requests; ++i) settings_.metrics->stage(Stage::kCommit, took);
 }
 
 void CommitQueue::notify_other_processes(ConnectionPool::Lease& lease) {

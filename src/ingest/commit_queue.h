@@ -12,6 +12,7 @@
 
 #include "store/connection_pool.h"
 #include "store/event_store.h"
+#include "telemetry/metrics.h"
 
 namespace hookgate {
 
@@ -24,6 +25,7 @@ struct CommitQueueSettings {
   // After a failed connect, requests are answered at once for this long instead of each waiting
   // for another failure.
   std::chrono::milliseconds retry_pause{200};
+  Metrics* metrics = nullptr;  // outlives the queue; null: nothing is observed
 };
 
 // What became of one request's deliveries, in their order; nothing when the database was away or
@@ -54,11 +56,15 @@ class CommitQueue {
     std::vector<Delivery> deliveries;
     std::size_t bytes = 0;
     Completion done;
+    std::chrono::steady_clock::time_point submitted_at;
   };
 
   void run();
   std::vector<Job> take();
   bool write(EventStore& store, std::vector<Job>& jobs);
+  void observe_wait(const std::vector<Job>& jobs) const;
+  void observe_commit(std::size_t requests, std::size_t events,
+                      std::chrono::steady_clock::duration took) const;
   void notify_other_processes(ConnectionPool::Lease& lease);
 
   ConnectionPool& pool_;

@@ -99,7 +99,7 @@ FinishedEvent EventRunner::crashed_too_often(const ClaimedEvent& claimed) const 
 // One handler after the other; each succeeds or fails for itself. Without savepoints the first one
 // that does not succeed ends the attempt, because its writes can only be undone with all others.
 FinishedEvent EventRunner::run_handlers(EventTransaction& transaction, const ClaimedEvent& claimed,
-                                        bool savepoints) const {
+                                        bool savepoints, HandlerRuns& handler_runs) const {
   if (claimed.crashes > settings_.crashes_max) return crashed_too_often(claimed);
   HandlerProgress progress{claimed};
   HandlerContext context{transaction.sql(), clock_()};
@@ -112,14 +112,16 @@ FinishedEvent EventRunner::run_handlers(EventTransaction& transaction, const Cla
     if (savepoints) transaction.savepoint();
     Outcome outcome;
     try {
-      outcome = handler->handle(claimed.event, context);
+      outcome = handler_runs.run(*handler, claimed.event, context);
     } catch (const StoreUnavailable&) {
       throw;
     } catch (const SqlError& error) {
       if (error.is_transient() || !savepoints) throw;
       outcome = RetryLater{error.what()};
+      handler_runs.failed();
     } catch (const std::exception& error) {
       outcome = RetryLater{error.what()};
+      handler_runs.failed();
     }
     const bool succeeded =
         std::holds_alternative<Done>(outcome) || std::holds_alternative<Ignored>(outcome);
@@ -137,14 +139,18 @@ FinishedEvent EventRunner::run_handlers(EventTransaction& transaction, const Cla
 bool EventRunner::run_together(std::vector<ClaimedEvent>& claimed) {
   if (claimed.size() < 2) return false;
   auto lease = runs_.acquire();
+  HandlerRuns handler_runs{settings_.metrics};
   try {
     in_event_transaction(*lease, [&](EventTransaction& transaction) {
       transaction.lock(lock_names(claimed));
       std::vector<FinishedEvent> finished;
       finished.reserve(claimed.size());
-      for (const auto& one : claimed) finished.push_back(run_handlers(transaction, one, false));
+      for (const auto& one : claimed) {
+        finished.push_back(run_handlers(transaction, one, false, handler_runs));
+      }
       if (transaction.finish(claimed.front().token, finished) != finished.size()) throw Abandon{};
       transaction.commit();
+      handler_runs.committed();
     });
     return true;
   } catch (const Abandon&) {
@@ -158,19 +164,7 @@ void EventRunner::run_alone(ClaimedEvent& claimed) {
   for (int attempt = 0;; ++attempt) {
     auto lease = runs_.acquire();
     try {
-      in_event_transaction(*lease, [&](EventTransaction& transaction) {
-        transaction.lock(lock_names({claimed}));
-        const std::vector<FinishedEvent> finished{run_handlers(transaction, claimed, true)};
-        if (transaction.finish(claimed.token, finished) != 1) throw Abandon{};
-        transaction.commit();
-        if (finished[0].status == FinishedEvent::Status::kDead) {
-          log(LogLevel::kError, "event is dead",
-              {{"source", claimed.event.source},
-               {"event_id", claimed.event.event_id},
-               {"id", claimed.event.id},
-               {"reason", finished[0].last_error}});
-        }
-      });
+      run_alone_once(lease, claimed);
       return;
     } catch (const Abandon&) {
       log(LogLevel::kWarn, "event was taken over by another worker",
@@ -186,6 +180,25 @@ void EventRunner::run_alone(ClaimedEvent& claimed) {
       }
     }
   }
+}
+
+void EventRunner::run_alone_once(ConnectionPool::Lease& lease, const ClaimedEvent& claimed) {
+  HandlerRuns handler_runs{settings_.metrics};
+  in_event_transaction(*lease, [&](EventTransaction& transaction) {
+    transaction.lock(lock_names({claimed}));
+    const std::vector<FinishedEvent> finished{
+        run_handlers(transaction, claimed, true, handler_runs)};
+    if (transaction.finish(claimed.token, finished) != 1) throw Abandon{};
+    transaction.commit();
+    handler_runs.committed();
+    if (finished[0].status == FinishedEvent::Status::kDead) {
+      log(LogLevel::kError, "event is dead",
+          {{"source", claimed.event.source},
+           {"event_id", claimed.event.event_id},
+           {"id", claimed.event.id},
+           {"reason", finished[0].last_error}});
+    }
+  });
 }
 
 }  // namespace hookgate

@@ -12,6 +12,8 @@
 #include "domain/handler.h"
 #include "store/connection_pool.h"
 #include "store/event_queue.h"
+#include "telemetry/metrics.h"
+#include "worker/handler_runs.h"
 
 namespace hookgate {
 
@@ -31,7 +33,8 @@ struct RunnerSettings {
   int crashes_max = 30;           // a lost process or database is no failure of a handler
   int transient_retries_max = 5;  // of deadlocks and such, at once, within one claim
   BackoffPolicy backoff{};
-  std::int32_t instance = 0;  // of this process; see store/event_queue.h
+  std::int32_t instance = 0;   // of this process; see store/event_queue.h
+  Metrics* metrics = nullptr;  // outlives the runner; null: nothing is observed
 };
 
 // Runs the handlers of claimed events. What a handler writes and the mark "done" commit in one
@@ -54,7 +57,8 @@ class EventRunner {
   bool run_together(std::vector<ClaimedEvent>& claimed);
   void run_alone(ClaimedEvent& claimed);
   FinishedEvent run_handlers(EventTransaction& transaction, const ClaimedEvent& claimed,
-                             bool savepoints) const;
+                             bool savepoints, HandlerRuns& handler_runs) const;
+  void run_alone_once(ConnectionPool::Lease& lease, const ClaimedEvent& claimed);
   FinishedEvent crashed_too_often(const ClaimedEvent& claimed) const;
   const HandledSource& source_of(const ClaimedEvent& claimed) const;
   std::vector<std::string> lock_names(const std::vector<ClaimedEvent>& claimed) const;

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "metrics_text.h"
 #include "store/event_store.h"
 #include "test_database.h"
 
@@ -368,6 +369,32 @@ TEST_F(EventRunnerTest, LeavesEventsOfOtherSourcesAlone) {
   database().execute("UPDATE hookgate.events SET source = 'elsewhere'");
   ActingHandler handler{"h", [](auto&, auto&) -> Outcome { return Done{}; }};
   EXPECT_EQ(run_all(*runner({&handler})), 0U);
+}
+
+TEST_F(EventRunnerTest, TellsTheMetricsHowEachRunEndedOnceItIsCommitted) {
+  Metrics metrics;
+  settings_.metrics = &metrics;
+  const auto runs = [&](const std::string& outcome) {
+    return MetricsText{metrics.text()}.value(
+        R"(hookgate_handler_runs_total{handler="h",outcome=")" + outcome + "\"}");
+  };
+  ActingHandler handler{"h", [](auto& event, auto& context) -> Outcome {
+                          if (event.event_id == "bad") throw std::runtime_error("boom");
+                          return write_effect(event, context);
+                        }};
+  settings_.failures_max = 1;
+  auto runner = this->runner({&handler});
+  store({"1", "2", "3"});
+  run_all(*runner);
+  EXPECT_EQ(runs("done"), 3);
+  EXPECT_EQ(runs("undone"), 0);
+  // The whole batch is rolled back, then each event runs alone.
+  store({"4", "bad", "5"});
+  run_all(*runner);
+  EXPECT_EQ(runs("done"), 5);
+  EXPECT_EQ(runs("error"), 1);
+  EXPECT_GE(runs("undone"), 1);
+  EXPECT_EQ(runs("done") + runs("error") + runs("undone"), handler.calls);
 }
 
 }  // namespace

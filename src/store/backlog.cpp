@@ -1,0 +1,52 @@
+#include "store/backlog.h"
+
+#include <pqxx/pqxx>
+
+#include "store/error_translation.h"
+
+namespace hookgate {
+namespace {
+
+// The ORDER BY is that of the index, so that nothing is sorted and the scan ends at the LIMIT.
+// reltuples is -1 before the first VACUUM or ANALYZE. There is no outbox yet: 0.
+constexpr auto kBacklog = R"sql(
+  SELECT CASE WHEN p.events < 100000 THEN p.events ELSE greatest(p.events, e.pending) END,
+         coalesce(greatest(extract(epoch FROM now() - p.oldest), 0), 0)::double precision,
+         CASE WHEN d.events < 100000 THEN d.events ELSE greatest(d.events, e.dead) END,
+         0
+    FROM (SELECT count(*) AS events, min(received_at) AS oldest
+            FROM (SELECT received_at
+                    FROM hookgate.events
+                   WHERE status = 'pending'
+                   ORDER BY due_at, id
+                   LIMIT 100000) AS due) AS p,
+         (SELECT count(*) AS events
+            FROM (SELECT id
+                    FROM hookgate.events
+                   WHERE status = 'dead'
+                   ORDER BY id
+                   LIMIT 100000) AS given_up) AS d,
+         (SELECT max(reltuples) FILTER (WHERE oid = 'hookgate.events_waiting'::regclass)::bigint AS pending,
+                 max(reltuples) FILTER (WHERE oid = 'hookgate.events_dead'::regclass)::bigint AS dead
+            FROM pg_class
+           WHERE oid IN ('hookgate.events_waiting'::regclass, 'hookgate.events_dead'::regclass)) AS e
+)sql";
+
+}  // namespace
+
+Metrics::Backlog read_backlog(Connection& connection) {
+  Metrics::Backlog backlog;
+  translate_errors([&] {
+    connection.prepare_once("read_backlog", kBacklog);
+    pqxx::nontransaction transaction{connection.raw()};
+    const auto rows = transaction.exec_prepared("read_backlog");
+    const auto& row = rows[0];
+    backlog.events_pending = row[0].as<std::size_t>();
+    backlog.oldest_pending_seconds = row[1].as<double>();
+    backlog.events_dead = row[2].as<std::size_t>();
+    backlog.outbox_pending = row[3].as<std::size_t>();
+  });
+  return backlog;
+}
+
+}  // namespace hookgate
