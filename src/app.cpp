@@ -13,10 +13,12 @@
 #include "ingest/receiver.h"
 #include "providers/basic_auth.h"
 #include "providers/registry.h"
+#include "store/backlog.h"
 #include "store/connection_pool.h"
 #include "store/event_queue.h"
 #include "store/migrator.h"
 #include "telemetry/log.h"
+#include "telemetry/metrics.h"
 #include "worker/event_runner.h"
 #include "worker/maintenance.h"
 #include "worker/worker_pool.h"
@@ -31,6 +33,8 @@ SourceMap make_sources(const Config& config) {
     source.name = configured.name;
     source.live = configured.live;
     source.accounts = configured.accounts;
+    source.allow = configured.allow;
+    source.rate_limit = configured.rate_limit;
     auto provider = make_provider(configured.provider, configured.settings);
     if (configured.basic_auth) {
       provider = with_basic_auth(std::move(provider), configured.basic_auth->user,
@@ -90,26 +94,64 @@ PoolSettings ingest_pool_settings(const Config& config, std::size_t connections)
   // A request waits for this statement; past its own deadline it has been answered 503 anyway.
   settings.session.statement_timeout = std::chrono::milliseconds{4'500};
   settings.session.lock_timeout = std::chrono::milliseconds{4'000};
+  settings.session.avoids_sequential_scans = true;
   return settings;
+}
+
+// For scrapes: they want an answer soon or none.
+PoolSettings backlog_pool_settings(const Config& config) {
+  auto settings = pool_settings(config, 1, true);
+  settings.session.statement_timeout = std::chrono::milliseconds{1'000};
+  return settings;
+}
+
+void declare_sources(Metrics& metrics, const Config& config) {
+  for (const auto& source : config.sources) {
+    metrics.declare_source(source.name, source.settings.secrets.size());
+  }
 }
 
 ListenerSettings listener_settings(const Config& config) {
   ListenerSettings settings;
-  std::tie(settings.host, settings.port) = split_address(config.server.listen);
+  if (const auto path = unix_socket_path(config.server.listen)) {
+    settings.host = *path;
+    settings.port = ListenerSettings::kUnixSocket;
+  } else {
+    std::tie(settings.host, settings.port) = split_address(config.server.listen);
+  }
   settings.connections_max = config.server.max_connections;
+  settings.connections_per_address_max = config.server.max_connections_per_address;
+  settings.trusted_proxies = config.server.trusted_proxies;
   settings.request_timeout = config.server.request_timeout;
+  // Slow peers may use up most of it, but not what commits and handlers need to end well.
+  settings.shutdown_grace = config.server.shutdown_grace * 3 / 4;
+  settings.tls_certificate = config.server.tls_certificate;
+  settings.tls_key = config.server.tls_key;
   return settings;
 }
 
-ReceiverSettings receiver_settings(const Config& config) {
+std::unique_ptr<Listener> make_listener(const Config& config, Receiver& receiver,
+                                        Metrics& metrics) {
+  auto settings = listener_settings(config);
+  settings.metrics = &metrics;
+  if (config.server.listener == "httplib")
+    return make_httplib_listener(std::move(settings), receiver);
+  return make_reactor_listener(std::move(settings), receiver);
+}
+
+ReceiverSettings receiver_settings(const Config& config, Metrics& metrics) {
   ReceiverSettings settings;
+  settings.metrics = &metrics;
   settings.body_bytes_max = config.server.max_body_bytes;
+  settings.trusted_proxies = config.server.trusted_proxies;
+  settings.trust_unix_socket = config.server.trust_unix_socket;
   return settings;
 }
 
-RunnerSettings runner_settings(const Config& config, std::int32_t instance) {
+RunnerSettings runner_settings(const Config& config, std::int32_t instance, Metrics& metrics) {
   RunnerSettings settings;
   settings.instance = instance;
+  settings.metrics = &metrics;
   settings.failures_max = config.workers.max_attempts;
   settings.crashes_max = std::max(30, 2 * config.workers.max_attempts);
   return settings;
@@ -144,17 +186,22 @@ struct App::Parts {
         claim_pool(pool_settings(config, worker_connections(config), false)),
         run_pool(pool_settings(config, worker_connections(config), true)),
         duty_pool(pool_settings(config, kDutyConnections, true)),
+        backlog_pool(backlog_pool_settings(config)),
         handlers(make_handlers(config)),
         extras(std::move(extra_handlers)),
         runner(claim_pool, run_pool, make_handled_sources(config, handlers, extras), clock,
-               runner_settings(config, instance)),
+               runner_settings(config, instance, metrics)),
         workers([this] { return runner.run_once(); }, worker_pool_settings(config)),
         maintenance(duty_pool, clock, maintenance_settings(config)),
-        queue(ingest_pool, commit_queue_settings(), [this] { workers.wake(); }),
-        receiver(make_sources(config), queue, clock, receiver_settings(config),
+        queue(ingest_pool, commit_queue_settings(metrics), [this] { workers.wake(); }),
+        receiver(make_sources(config), queue, clock, receiver_settings(config, metrics),
                  [this] { return is_ready(); }),
-        listener(make_httplib_listener(listener_settings(config), receiver)),
-        admin(admin_settings(config), [this] { return is_ready(); }) {}
+        listener(make_listener(config, receiver, metrics)),
+        admin(admin_settings(config), [this] { return is_ready(); }) {
+    declare_sources(metrics, config);
+    for (const auto& handler : handlers) metrics.declare_handler(handler->name());
+    for (const auto& handler : extras) metrics.declare_handler(handler->name());
+  }
 
   static constexpr int kWriters = 2;
   static constexpr std::size_t kDutyConnections = 2;
@@ -163,16 +210,22 @@ struct App::Parts {
     return static_cast<std::size_t>(std::max(1, config.workers.count));
   }
 
-  static CommitQueueSettings commit_queue_settings() {
+  static CommitQueueSettings commit_queue_settings(Metrics& metrics) {
     CommitQueueSettings settings;
     settings.writers = kWriters;
+    settings.metrics = &metrics;
     return settings;
   }
 
-  static AdminSettings admin_settings(const Config& config) {
+  AdminSettings admin_settings(const Config& config) {
     AdminSettings settings;
     std::tie(settings.host, settings.port) = split_address(config.admin.listen);
     settings.token = config.admin.token;
+    settings.metrics = &metrics;
+    settings.read_backlog = [this] {
+      auto lease = backlog_pool.acquire(std::chrono::milliseconds{500});
+      return read_backlog(*lease);
+    };
     return settings;
   }
 
@@ -191,11 +244,13 @@ struct App::Parts {
     return ready;
   }
 
+  Metrics metrics;
   const std::int32_t instance = fresh_instance();
   ConnectionPool ingest_pool;
   ConnectionPool claim_pool;
   ConnectionPool run_pool;
   ConnectionPool duty_pool;
+  ConnectionPool backlog_pool;
   std::vector<std::unique_ptr<Handler>> handlers;
   std::vector<std::unique_ptr<Handler>> extras;
   EventRunner runner;
@@ -296,7 +351,14 @@ void App::stop() noexcept {
 
 bool App::reload(const Config& config) {
   if (source_names(config) != source_names(config_)) return false;
+  declare_sources(parts_->metrics, config);
   parts_->receiver.replace_sources(make_sources(config));
+  try {
+    parts_->listener->reload_tls();
+  } catch (const ListenError& error) {
+    log(LogLevel::kError, "certificate not reloaded, the old one stays",
+        {{"reason", std::string_view{error.what()}}});
+  }
   return true;
 }
 

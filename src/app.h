@@ -28,9 +28,10 @@ class App {
   // Refuses new requests, answers those it has, finishes running handlers. Idempotent.
   void stop() noexcept;
 
-  // Takes over the secrets, `live` and `accounts` of the sources of a configuration that was read
-  // again. Returns false, and changes nothing, when its sources are not the ones we run; that takes
-  // a restart.
+  // Takes over the secrets, `live`, `accounts`, `allow` and `rate_limit` of the sources of a
+  // configuration that was read again, and reads the files of certificate and key again; if these
+  // cannot be used the old ones stay. Returns false, and changes nothing, when its sources are not
+  // the ones we run; that takes a restart.
   bool reload(const Config& config);
 
   std::string public_address() const;  // "127.0.0.1:8080"

@@ -1,7 +1,5 @@
 #include "config.h"
 
-#include <array>
-#include <cstdint>
 #include <utility>
 #include <variant>
 
@@ -9,6 +7,7 @@
 #include "config_file.h"
 #include "config_reader.h"
 #include "config_schema.h"
+#include "config_server.h"
 #include "config_sources.h"
 #include "config_values.h"
 
@@ -17,13 +16,8 @@ namespace hookgate {
 namespace {
 
 using std::chrono::hours;
-using std::chrono::milliseconds;
 
 constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
-constexpr IntegerRange kBodyBytes{.least = 1, .most = std::int64_t{64} << 20};
-constexpr IntegerRange kConnections{.least = 1, .most = 1'000'000};
-constexpr DurationRange kRequestTime{.least = milliseconds{1}, .most = hours{1}};
-constexpr DurationRange kGrace{.least = milliseconds{1}, .most = hours{1}};
 constexpr IntegerRange kWorkers{.least = 0, .most = 256};
 constexpr IntegerRange kAttempts{.least = 1, .most = 1'000};
 constexpr DurationRange kBodiesKept{.least = hours{1}, .most = hours{24 * 3650}};
@@ -37,8 +31,6 @@ class ConfigBuilder {
   Config build();
 
  private:
-  void read_server();
-  void read_listener(const ConfigBlock& server);
   void read_admin();
   void read_database();
   void read_workers();
@@ -48,7 +40,6 @@ class ConfigBuilder {
   const ConfigNode& section(std::string_view name) const;
   ConfigBlock block(std::string_view name) const;
   const std::vector<ConfigNode>& blocks(std::string_view name) const;
-  std::string listen_address(const ConfigBlock& read, const std::string& otherwise) const;
 
   const ConfigFile& file_;
   const ConfigNode& root_;
@@ -59,7 +50,7 @@ class ConfigBuilder {
 Config ConfigBuilder::build() {
   check_names(file_, root_);
   config_.file = file_.path;
-  read_server();
+  config_.server = read_server(file_, block("server"), config_.warnings);
   read_admin();
   read_database();
   read_workers();
@@ -69,38 +60,10 @@ Config ConfigBuilder::build() {
   return std::move(config_);
 }
 
-void ConfigBuilder::read_server() {
-  auto& server = config_.server;
-  const auto read = block("server");
-  refuse_later_keys(file_, section("server"), config_section("server"));
-  server.listen = listen_address(read, server.listen);
-  read_listener(read);
-  server.max_body_bytes = static_cast<std::size_t>(
-      read.size("max_body", static_cast<std::int64_t>(server.max_body_bytes), kBodyBytes));
-  server.max_connections = static_cast<std::size_t>(read.integer(
-      "max_connections", static_cast<std::int64_t>(server.max_connections), kConnections));
-  server.request_timeout =
-      read.duration("request_timeout", kRequestTime).value_or(server.request_timeout);
-  server.shutdown_grace = read.duration("shutdown_grace", kGrace).value_or(server.shutdown_grace);
-}
-
-void ConfigBuilder::read_listener(const ConfigBlock& server) {
-  constexpr std::array<std::string_view, 1> kListeners{"httplib"};
-  const auto listener = server.text("listener");
-  if (!listener) return;
-  if (listener->value == "reactor")
-    server.fail("listener", listener->at,
-                "is " + listener->shown + ", which is not available yet; write \"httplib\"");
-  if (listener->value != kListeners.front())
-    server.fail("listener", listener->at,
-                "is " + listener->shown + ", which is unknown; write \"httplib\"");
-  config_.server.listener = listener->value;
-}
-
 void ConfigBuilder::read_admin() {
   auto& admin = config_.admin;
   const auto read = block("admin");
-  admin.listen = listen_address(read, admin.listen);
+  admin.listen = read_listen_address(read, admin.listen);
   admin.listen_is_given = read.text("listen").has_value();
   if (const auto token = read.text("token")) admin.token = Secret{token->value};
   const auto address = parse_listen_address(admin.listen);
@@ -157,17 +120,6 @@ const std::vector<ConfigNode>& ConfigBuilder::blocks(std::string_view name) cons
     file_.fail(nodes[kBlocksMax].at, "there are more than " + std::to_string(kBlocksMax) + " " +
                                          config_section(name).title() + " blocks");
   return nodes;
-}
-
-std::string ConfigBuilder::listen_address(const ConfigBlock& read,
-                                          const std::string& otherwise) const {
-  const auto text = read.text("listen");
-  if (!text) return otherwise;
-  if (parse_listen_address(text->value)) return text->value;
-  const auto suggestion = suggest_listen_address(text->value);
-  read.fail("listen", text->at,
-            R"(must be host:port such as "127.0.0.1:8080", found )" + text->shown +
-                (suggestion && !text->is_reference ? "; write " + in_quotes(*suggestion) : ""));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "domain/ip_network.h"
 #include "domain/provider.h"
 #include "domain/secret.h"
 #include "handlers/registry.h"
@@ -23,12 +24,18 @@ class ConfigError : public std::runtime_error {
 };
 
 struct ServerConfig {
-  std::string listen = "0.0.0.0:8080";  // host:port, "[::1]:0"; port 0 picks one
-  std::string listener = "httplib";
+  std::string listen = "0.0.0.0:8080";  // host:port, "[::1]:0", "unix:/path"; port 0 picks one
+  std::string listener = "reactor";     // or "httplib"
   std::size_t max_body_bytes = 1024 * 1024;
   std::size_t max_connections = 10'000;
+  std::size_t max_connections_per_address = 0;        // 0: half of max_connections
   std::chrono::milliseconds request_timeout{10'000};  // whole request, first byte to last
   std::chrono::milliseconds shutdown_grace{20'000};
+  std::vector<IpNetwork> trusted_proxies;  // whose X-Forwarded-For is believed
+  bool trust_unix_socket = false;          // "unix:" among the trusted proxies
+  // PEM files that fit together; both or none. Paths from the working folder.
+  std::string tls_certificate;
+  std::string tls_key;
 };
 
 struct AdminConfig {
@@ -64,6 +71,8 @@ struct SourceConfig {
   std::optional<bool> live;           // set: events of the other kind are stored as ignored
   std::vector<std::string> accounts;  // empty: any
   std::optional<BasicAuthConfig> basic_auth;
+  std::vector<IpNetwork> allow;       // empty: all
+  double rate_limit = 0;              // authentic events a second; 0: none
   std::vector<std::string> handlers;  // names of [[handler]] blocks, in order
 };
 

@@ -45,7 +45,8 @@ ConfigNode convert_value(const toml::node& node) {
     return {.kind = Kind::kInteger, .integer = integer->get()};
   if (const auto* boolean = node.as_boolean())
     return {.kind = Kind::kBoolean, .boolean = boolean->get()};
-  if (node.is_floating_point()) return {.kind = Kind::kFraction};
+  if (const auto* fraction = node.as_floating_point())
+    return {.kind = Kind::kFraction, .fraction = fraction->get()};
   return {.kind = Kind::kDate};
 }
 

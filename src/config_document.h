@@ -19,6 +19,7 @@ struct ConfigNode {
   ConfigPosition key_at{};
   std::string text{};
   std::int64_t integer = 0;
+  double fraction = 0;
   bool boolean = false;
   std::vector<ConfigNode> elements{};  // of a list
   std::vector<ConfigNode> members{};   // of a table, in the order of the file

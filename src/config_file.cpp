@@ -66,6 +66,14 @@ std::variant<std::string, FileUnreadable> read_whole_file(const std::filesystem:
   return content;
 }
 
+std::variant<std::string, FileUnreadable> read_named_file(const std::filesystem::path& path,
+                                                          std::size_t bytes_max) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::is_other(status)) return FileUnreadable{"it is not a regular file"};
+  return read_whole_file(path, bytes_max);  // tells a folder or a missing file in its own words
+}
+
 std::string in_quotes(std::string_view text, char quote) {
   auto shown = without_control_characters(clean_text(text, kShownBytesMax));
   if (text.size() > kShownBytesMax) shown += "...";

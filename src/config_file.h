@@ -35,6 +35,11 @@ struct FileUnreadable {
 std::variant<std::string, FileUnreadable> read_whole_file(const std::filesystem::path& path,
                                                           std::size_t bytes_max);
 
+// The same for files that a value names. Refused unopened is what could keep us waiting or acts
+// when it is opened: a device, a pipe, a socket.
+std::variant<std::string, FileUnreadable> read_named_file(const std::filesystem::path& path,
+                                                          std::size_t bytes_max);
+
 // `text` between two `quote`s for a message: control characters become '?', invalid UTF-8 U+FFFD,
 // and what is longer than 80 bytes is cut.
 std::string in_quotes(std::string_view text, char quote = '"');

@@ -1,6 +1,8 @@
 #include "config_reader.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdlib>
 #include <utility>
 #include <variant>
@@ -14,6 +16,7 @@ namespace {
 constexpr std::string_view kEnvironmentPrefix = "env:";
 constexpr std::string_view kFilePrefix = "file:";
 constexpr std::size_t kReferencedBytesMax = std::size_t{64} << 10;
+constexpr std::size_t kPathContentBytesMax = std::size_t{1} << 20;
 
 using Kind = ConfigNode::Kind;
 
@@ -22,6 +25,15 @@ bool is_variable_name(std::string_view name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };
   return !name.empty() && std::ranges::all_of(name, is_allowed);
+}
+
+// As a user would write it: "0.5", "1000000".
+std::string plain(double number) {
+  constexpr int kDigits = 15;
+  std::array<char, 32> text{};
+  const auto [end, error] =
+      std::to_chars(text.begin(), text.end(), number, std::chars_format::general, kDigits);
+  return error == std::errc{} ? std::string{text.begin(), end} : "";
 }
 
 // "; write "5s"", but never for a value that came from outside the file: it may be a secret.
@@ -69,6 +81,24 @@ std::optional<std::vector<ConfigText>> ConfigBlock::texts(std::string_view key,
   return found;
 }
 
+std::optional<ConfigText> ConfigBlock::readable_path(std::string_view key) const {
+  const auto* const node = find(key);
+  if (node == nullptr) return std::nullopt;
+  if (node->kind == Kind::kText && node->text.starts_with(kFilePrefix)) {
+    fail(key, node->at,
+         "is the path itself, not the content of a file; write " +
+             in_quotes(std::string_view{node->text}.substr(kFilePrefix.size())));
+  }
+  auto path = text_of(key, *node);
+  auto resolved = file_.resolve(path.value).string();
+  const auto content = read_named_file(resolved, kPathContentBytesMax);
+  if (const auto* const unreadable = std::get_if<FileUnreadable>(&content))
+    fail(key, path.at,
+         "names the file " + path.shown + ", which cannot be read: " + unreadable->reason);
+  path.value = std::move(resolved);
+  return path;
+}
+
 std::optional<bool> ConfigBlock::boolean(std::string_view key) const {
   const auto* const node = find(key);
   if (node == nullptr) return std::nullopt;
@@ -93,6 +123,21 @@ std::int64_t ConfigBlock::integer(std::string_view key, std::int64_t otherwise,
          "must be from " + std::to_string(range.least) + " to " + std::to_string(range.most) +
              ", found " + std::to_string(node->integer));
   return node->integer;
+}
+
+double ConfigBlock::number(std::string_view key, double otherwise, NumberRange range) const {
+  const auto* const node = find(key);
+  if (node == nullptr) return otherwise;
+  if (node->kind != Kind::kInteger && node->kind != Kind::kFraction)
+    fail_kind(key, *node, "a number", node->kind == Kind::kText ? "; leave out the quotes" : "");
+  const double number =
+      node->kind == Kind::kInteger ? static_cast<double>(node->integer) : node->fraction;
+  // Asked so that NaN, which is neither below nor above, is outside too.
+  if (!(number >= range.least && number <= range.most))
+    fail(key, node->at,
+         "must be from " + plain(range.least) + " to " + plain(range.most) + ", found " +
+             plain(number));
+  return number;
 }
 
 std::int64_t ConfigBlock::size(std::string_view key, std::int64_t otherwise,
@@ -197,7 +242,7 @@ std::string ConfigBlock::content_of(std::string_view key, ConfigPosition at,
                                     const std::string& path) const {
   if (path.empty() || path.find('\0') != std::string::npos)
     fail(key, at, "must be file: and a path");
-  auto content = read_whole_file(file_.resolve(path), kReferencedBytesMax);
+  auto content = read_named_file(file_.resolve(path), kReferencedBytesMax);
   if (const auto* const unreadable = std::get_if<FileUnreadable>(&content))
     fail(key, at,
          "needs the file " + in_quotes(path) + ", which cannot be read: " + unreadable->reason);

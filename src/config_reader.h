@@ -28,6 +28,11 @@ struct IntegerRange {
   std::int64_t most = 0;
 };
 
+struct NumberRange {
+  double least = 0;
+  double most = 0;
+};
+
 struct DurationRange {
   std::chrono::milliseconds least;  // also its grain: only multiples of it are taken
   std::chrono::milliseconds most;
@@ -50,8 +55,13 @@ class ConfigBlock {
   ConfigText required_text(std::string_view key, std::string_view hint = "") const;
   // At most `count_max` texts, each as `text`. An empty list is given as such.
   std::optional<std::vector<ConfigText>> texts(std::string_view key, std::size_t count_max) const;
+  // The path of a file that can be read, of at most 1 MiB, resolved against the configuration
+  // file's folder. "env:NAME" may stand for it, "file:PATH" not: the path is what is asked for.
+  std::optional<ConfigText> readable_path(std::string_view key) const;
   std::optional<bool> boolean(std::string_view key) const;
   std::int64_t integer(std::string_view key, std::int64_t otherwise, IntegerRange range) const;
+  // An integer or a fraction, but neither infinite nor NaN.
+  double number(std::string_view key, double otherwise, NumberRange range) const;
   std::int64_t size(std::string_view key, std::int64_t otherwise, IntegerRange range) const;
   std::optional<std::chrono::milliseconds> duration(std::string_view key,
                                                     DurationRange range) const;

@@ -12,15 +12,16 @@ namespace {
 
 using enum ConfigSupport;
 
-constexpr std::array<ConfigKeySchema, 9> kServerKeys{{{"listen"},
-                                                      {"listener"},
-                                                      {"max_body"},
-                                                      {"max_connections"},
-                                                      {"request_timeout"},
-                                                      {"shutdown_grace"},
-                                                      {"trusted_proxies", kLaterUnlessEmptyList},
-                                                      {"tls_certificate", kLater},
-                                                      {"tls_key", kLater}}};
+constexpr std::array<ConfigKeySchema, 10> kServerKeys{{{"listen"},
+                                                       {"listener"},
+                                                       {"max_body"},
+                                                       {"max_connections"},
+                                                       {"max_connections_per_address"},
+                                                       {"request_timeout"},
+                                                       {"shutdown_grace"},
+                                                       {"trusted_proxies"},
+                                                       {"tls_certificate"},
+                                                       {"tls_key"}}};
 constexpr std::array<ConfigKeySchema, 2> kAdminKeys{{{"listen"}, {"token"}}};
 constexpr std::array<ConfigKeySchema, 2> kDatabaseKeys{{{"url"}, {"migrate"}}};
 constexpr std::array<ConfigKeySchema, 2> kWorkersKeys{{{"count"}, {"max_attempts"}}};
@@ -35,8 +36,8 @@ constexpr std::array<ConfigKeySchema, 15> kSourceKeys{{{"name"},
                                                        {"scheme"},
                                                        {"basic_auth"},
                                                        {"handlers"},
-                                                       {"allow", kLaterUnlessEmptyList},
-                                                       {"rate_limit", kLaterUnlessZero},
+                                                       {"allow"},
+                                                       {"rate_limit"},
                                                        {"url", kLater},
                                                        {"clients", kLater},
                                                        {"respond", kLater}}};
@@ -119,18 +120,6 @@ void check_keys(const ConfigFile& file, const ConfigNode& block,
   }
 }
 
-bool is_written_default(const ConfigNode& value, ConfigSupport support) {
-  if (support == kLaterUnlessEmptyList)
-    return value.kind == ConfigNode::Kind::kList && value.elements.empty();
-  return support == kLaterUnlessZero && value.kind == ConfigNode::Kind::kInteger &&
-         value.integer == 0;
-}
-
-std::string default_hint(ConfigSupport support) {
-  if (support == kLaterUnlessEmptyList) return "; leave it out or write []";
-  return support == kLaterUnlessZero ? "; leave it out or write 0" : "";
-}
-
 }  // namespace
 
 std::string ConfigSectionSchema::title() const {
@@ -160,9 +149,8 @@ void refuse_later_keys(const ConfigFile& file, const ConfigNode& block,
   for (const auto& member : block.members) {
     const auto key = std::ranges::find(section.keys, member.key, &ConfigKeySchema::name);
     if (key == section.keys.end() || key->support == kNow) continue;
-    if (is_written_default(member, key->support)) continue;
-    file.fail(member.key_at, in_quotes(member.key, '\'') + " in " + section.title() +
-                                 " is not available yet" + default_hint(key->support));
+    file.fail(member.key_at,
+              in_quotes(member.key, '\'') + " in " + section.title() + " is not available yet");
   }
 }
 

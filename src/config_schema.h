@@ -10,12 +10,10 @@
 namespace hookgate {
 
 // Whether this version can do what a key or section asks for. What comes with a later version is
-// refused, never ignored: a user who wrote `allow` must not believe that it protects him.
+// refused, never ignored: a user who wrote it must not believe that it is done.
 enum class ConfigSupport {
   kNow,
   kLater,
-  kLaterUnlessEmptyList,  // its default, [], may be written out
-  kLaterUnlessZero,       // its default, 0, may be written out
 };
 
 struct ConfigKeySchema {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "config_networks.h"
 #include "config_schema.h"
 #include "config_values.h"
 #include "domain/provider.h"
@@ -30,6 +31,7 @@ constexpr std::size_t kSecretsMax = 16;  // each one costs an HMAC for every req
 constexpr std::size_t kAccountsMax = 1'000;
 constexpr std::size_t kHandlersMax = 64;  // of one source
 constexpr hours kKeepingMax{24 * 3650};
+constexpr NumberRange kRateLimit{.least = 0, .most = 1'000'000};
 
 // Reads one source in steps; each takes what the earlier ones have filled in.
 class SourceReader {
@@ -48,6 +50,7 @@ class SourceReader {
   std::unique_ptr<Provider> provider() const;
   void read_retain(hours horizon);
   void read_basic_auth();
+  void read_senders();
   void read_handlers(std::span<const HandlerSettings> handlers);
   void warn_at(ConfigPosition at, std::string_view text, std::vector<std::string>& warnings) const;
 
@@ -95,6 +98,7 @@ SourceConfig SourceReader::read(BlockNames& names, std::span<const HandlerSettin
   read_retain(provider()->redelivery_horizon());
   source_.live = block_.boolean("live");
   read_basic_auth();
+  read_senders();
   read_handlers(handlers);
   return source_;
 }
@@ -175,6 +179,12 @@ void SourceReader::read_basic_auth() {
   if (user.value.find(':') != std::string::npos)
     table->fail("user", user.at, "must not hold a colon; the header could not carry it");
   source_.basic_auth = BasicAuthConfig{Secret{user.value}, Secret{password.value}};
+}
+
+// Who may send, and how much.
+void SourceReader::read_senders() {
+  source_.allow = read_networks(block_, "allow");
+  source_.rate_limit = block_.number("rate_limit", source_.rate_limit, kRateLimit);
 }
 
 void SourceReader::read_handlers(std::span<const HandlerSettings> handlers) {

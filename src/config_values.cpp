@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <arpa/inet.h>
+#include <sys/un.h>
 
 namespace hookgate {
 
@@ -246,6 +247,14 @@ std::optional<std::string> suggest_listen_address(std::string_view text) {
   if (found == candidates.end()) return std::nullopt;
   return *found;
 }
+
+std::optional<std::string_view> unix_socket_path(std::string_view listen) {
+  constexpr std::string_view kPrefix = "unix:";
+  if (!listen.starts_with(kPrefix)) return std::nullopt;
+  return listen.substr(kPrefix.size());
+}
+
+static_assert(kUnixSocketPathBytesMax == sizeof(sockaddr_un::sun_path) - 1);
 
 bool is_block_name(std::string_view name) {
   constexpr std::size_t kNameBytesMax = 64;

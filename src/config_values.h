@@ -38,6 +38,10 @@ struct ListenAddress {
 std::optional<ListenAddress> parse_listen_address(std::string_view text);
 std::optional<std::string> suggest_listen_address(std::string_view text);
 
+// The path in "unix:/path", not checked; nothing for other addresses.
+std::optional<std::string_view> unix_socket_path(std::string_view listen);
+inline constexpr std::size_t kUnixSocketPathBytesMax = 107;  // sun_path less its end
+
 // 1 to 64 of a-z 0-9 _ -: may stand in a path and as a metric's label.
 bool is_block_name(std::string_view name);
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "domain/ip_network.h"
 #include "domain/provider.h"
 
 namespace hookgate {
@@ -16,6 +17,8 @@ struct Source {
   std::unique_ptr<const Provider> provider;
   std::optional<bool> live;           // set: events of the other kind are stored as ignored
   std::vector<std::string> accounts;  // events of other accounts are stored as ignored; empty: any
+  std::vector<IpNetwork> allow;       // clients that may send; empty: all
+  double rate_limit = 0;              // authentic events a second; 0: no limit
 };
 
 // By name. Replaced as a whole when secrets are reloaded.

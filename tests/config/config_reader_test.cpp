@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>  // mkfifo
 
 #include "config_test_support.h"
 
@@ -241,6 +242,15 @@ TEST_F(ConfigFileReferenceTest, RefusesAFileThatCannotBeRead) {
   std::filesystem::create_directory(folder() / "token");
   EXPECT_EQ(token_fault("file:token"),
             at("needs the file \"token\", which cannot be read: Is a directory"));
+}
+
+// Opening a pipe would wait for its other end.
+TEST_F(ConfigFileReferenceTest, RefusesAPipeAndADeviceUnopened) {
+  ASSERT_EQ(mkfifo((folder() / "token").c_str(), 0600), 0);
+  EXPECT_EQ(token_fault("file:token"),
+            at("needs the file \"token\", which cannot be read: it is not a regular file"));
+  EXPECT_EQ(token_fault("file:/dev/zero"),
+            at("needs the file \"/dev/zero\", which cannot be read: it is not a regular file"));
 }
 
 TEST_F(ConfigFileReferenceTest, RefusesAnEmptyFile) {

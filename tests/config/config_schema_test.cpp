@@ -65,27 +65,6 @@ struct LaterCase {
 
 class LaterTest : public testing::TestWithParam<LaterCase> {};
 
-using LaterServerKeyTest = LaterTest;
-TEST_P(LaterServerKeyTest, IsRefusedAndNotIgnored) {
-  EXPECT_EQ(fault_of("[server]\n" + std::string{GetParam().line} + "\n"), GetParam().fault);
-}
-INSTANTIATE_TEST_SUITE_P(
-    All, LaterServerKeyTest,
-    testing::Values(
-        LaterCase{"listener = \"reactor\"",
-                  "t.toml:2:12: 'listener' in [server] is \"reactor\", "
-                  "which is not available yet; write \"httplib\""},
-        LaterCase{"trusted_proxies = [\"10.0.0.0/8\"]",
-                  "t.toml:2:1: 'trusted_proxies' in [server] is not available yet; leave it out or "
-                  "write []"},
-        LaterCase{"trusted_proxies = \"10.0.0.0/8\"",
-                  "t.toml:2:1: 'trusted_proxies' in [server] is not available yet; leave it out or "
-                  "write []"},
-        LaterCase{"tls_certificate = \"a.pem\"",
-                  "t.toml:2:1: 'tls_certificate' in [server] is not available yet"},
-        LaterCase{"tls_key = \"a.pem\"",
-                  "t.toml:2:1: 'tls_key' in [server] is not available yet"}));
-
 using LaterSourceKeyTest = LaterTest;
 TEST_P(LaterSourceKeyTest, IsRefusedAndNotIgnored) {
   EXPECT_EQ(fault_of(a_stripe_source(GetParam().line)), GetParam().fault);
@@ -93,18 +72,6 @@ TEST_P(LaterSourceKeyTest, IsRefusedAndNotIgnored) {
 INSTANTIATE_TEST_SUITE_P(
     All, LaterSourceKeyTest,
     testing::Values(
-        LaterCase{"allow = [\"10.0.0.0/8\"]",
-                  "t.toml:5:1: 'allow' in [[source]] is not available "
-                  "yet; leave it out or write []"},
-        LaterCase{"allow = 0",
-                  "t.toml:5:1: 'allow' in [[source]] is not available yet; leave it "
-                  "out or write []"},
-        LaterCase{"rate_limit = 100",
-                  "t.toml:5:1: 'rate_limit' in [[source]] is not available "
-                  "yet; leave it out or write 0"},
-        LaterCase{"rate_limit = []",
-                  "t.toml:5:1: 'rate_limit' in [[source]] is not available yet; "
-                  "leave it out or write 0"},
         LaterCase{"url = \"https://gateway.test\"",
                   "t.toml:5:1: 'url' in [[source]] is not available yet"},
         LaterCase{"clients = []", "t.toml:5:1: 'clients' in [[source]] is not available yet"},
@@ -131,12 +98,6 @@ TEST(LaterSectionTest, IsRefusedAndNotIgnored) {
             "t.toml:1:1: [capture] is not available yet");
   EXPECT_EQ(fault_of("\n  [[provider]]\nname = \"acme\"\n"),
             "t.toml:2:3: [[provider]] is not available yet");
-}
-
-TEST(LaterKeyTest, MayBeWrittenOutWithItsDefault) {
-  EXPECT_EQ(fault_of("[server]\ntrusted_proxies = []\n" +
-                     a_stripe_source("allow = []\nrate_limit = 0\n")),
-            kAccepted);
 }
 
 TEST(LaterNameTest, OfAProviderIsToldFromAnUnknownOne) {

@@ -1,6 +1,7 @@
 #include "config_sources.h"
 
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -301,6 +302,68 @@ TEST(ConfigBasicAuthTest, HasAUserThatTheHeaderCanCarry) {
   EXPECT_EQ(fault_of(a_stripe_source("basic_auth = { user = \"a:b\", password = \"p\" }\n")),
             "t.toml:5:23: 'user' in basic_auth of [[source]] must not hold a colon; the header "
             "could not carry it");
+}
+
+std::vector<std::string> allowed_by(const std::string& keys) {
+  std::vector<std::string> texts;
+  for (const auto& network : first_source(a_stripe_source(keys)).allow)
+    texts.push_back(network.text());
+  return texts;
+}
+
+TEST(ConfigAllowTest, ListsBlocksAndAddresses) {
+  EXPECT_THAT(allowed_by(""), IsEmpty());
+  EXPECT_THAT(allowed_by("allow = []\n"), IsEmpty());
+  EXPECT_THAT(allowed_by("allow = [\"192.0.2.0/24\", \"2001:db8::1\"]\n"),
+              ElementsAre("192.0.2.0/24", "2001:db8::1"));
+}
+
+TEST(ConfigAllowTest, RefusesWhatIsNoBlock) {
+  EXPECT_EQ(fault_of(a_stripe_source("allow = [\"192.0.2.1/24\"]\n")),
+            "t.toml:5:10: 'allow' in [[source]] must list CIDR blocks such as \"10.0.0.0/8\", "
+            "found \"192.0.2.1/24\"; write \"192.0.2.0/24\"");
+  EXPECT_EQ(fault_of(a_stripe_source("allow = [\"unix:\"]\n")),
+            "t.toml:5:10: 'allow' in [[source]] must list CIDR blocks such as \"10.0.0.0/8\", "
+            "found \"unix:\"");
+  EXPECT_EQ(fault_of(a_stripe_source("allow = 0\n")),
+            "t.toml:5:9: 'allow' in [[source]] must be a list of strings, found an integer");
+}
+
+TEST(ConfigAllowTest, NeedsNoTrustedProxies) {
+  EXPECT_THAT(
+      parse_config(a_stripe_source("allow = [\"192.0.2.0/24\"]\nhandlers = [\"payments\"]\n" +
+                                   std::string{kPaymentsHandler}),
+                   "t.toml")
+          .warnings,
+      IsEmpty());
+}
+
+TEST(ConfigRateLimitTest, IsANumberOfEitherKind) {
+  const auto limit_of = [](const std::string& number) {
+    return first_source(a_stripe_source("rate_limit = " + number + "\n")).rate_limit;
+  };
+  EXPECT_EQ(first_source(a_stripe_source()).rate_limit, 0);
+  EXPECT_EQ(limit_of("0"), 0);
+  EXPECT_EQ(limit_of("50"), 50);
+  EXPECT_EQ(limit_of("0.5"), 0.5);
+  EXPECT_EQ(limit_of("1e6"), 1'000'000);
+}
+
+TEST(ConfigRateLimitTest, RefusesWhatIsNoRate) {
+  const auto refused = [](const std::string& number) {
+    return fault_of(a_stripe_source("rate_limit = " + number + "\n"));
+  };
+  const std::string range = "t.toml:5:14: 'rate_limit' in [[source]] must be from 0 to 1000000, ";
+  EXPECT_EQ(refused("-1"), range + "found -1");
+  EXPECT_EQ(refused("-0.5"), range + "found -0.5");
+  EXPECT_EQ(refused("1000000.5"), range + "found 1000000.5");
+  EXPECT_EQ(refused("inf"), range + "found inf");
+  EXPECT_EQ(refused("nan"), range + "found nan");
+  EXPECT_EQ(refused("\"50\""),
+            "t.toml:5:14: 'rate_limit' in [[source]] must be a number, found a string; leave out "
+            "the quotes");
+  EXPECT_EQ(refused("[]"),
+            "t.toml:5:14: 'rate_limit' in [[source]] must be a number, found a list");
 }
 
 TEST(ConfigSourceHandlersTest, MustBeDefined) {
