@@ -7,6 +7,7 @@
 
 #include "app.h"
 #include "cli/commands.h"
+#include "config_values.h"
 #include "domain/time.h"
 #include "version.h"
 
@@ -63,6 +64,7 @@ struct Options {
   DevOptions dev;
   ConfigOptions config;
   ReplayCommandOptions replay;
+  BenchOptions bench;
   SignOptions sign;
   VerifyOptions verify;
   EventsListOptions events_list;
@@ -146,6 +148,98 @@ void add_replay(CLI::App& app, Options& options, Action& action) {
                     "Send as captured, do not sign afresh");
   add_json(*command, replay.json);
   command->callback([&] { action = [&] { return replay_command(options.replay); }; });
+}
+
+// "5%", or "0.05".
+double share_option(const std::string& text) {
+  std::size_t used = 0;
+  double share = -1;
+  try {
+    share = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  const auto unit = text.substr(used);
+  if (unit == "%") share /= 100;
+  if (used == 0 || (!unit.empty() && unit != "%") || !(share >= 0 && share <= 1)) {
+    throw CLI::ValidationError("'" + text + "' is not a share like 5%");
+  }
+  return share;
+}
+
+void add_share(CLI::App& command, const std::string& name, double& target,
+               const std::string& description) {
+  command
+      .add_option_function<std::string>(
+          name, [&target](const std::string& text) { target = share_option(text); }, description)
+      ->type_name("SHARE");
+}
+
+std::chrono::milliseconds duration_option(const std::string& text) {
+  const auto duration = parse_duration(text);
+  if (!duration) throw CLI::ValidationError("'" + text + "' is not a duration like 10s");
+  return *duration;
+}
+
+std::int64_t size_option(const std::string& text) {
+  const auto size = parse_size(text);
+  if (!size) throw CLI::ValidationError("'" + text + "' is not a size like 3KiB");
+  return *size;
+}
+
+void add_bench_load(CLI::App& command, BenchOptions& bench) {
+  command.add_option("--connections", bench.connections, "Connections, kept alive")
+      ->check(CLI::Range(1, 10'000))
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option_function<std::string>(
+          "--duration", [&](const std::string& text) { bench.duration = duration_option(text); },
+          "How long to send [10s]")
+      ->type_name("D");
+  command
+      .add_option("--count", bench.count, "End after so many requests; 0: when the time is over")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("--rate", bench.rate,
+                  "Requests a second, sent at their moments whether or not earlier ones were "
+                  "answered; latency counts from that moment. 0: each connection sends when its "
+                  "answer is there")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("R")
+      ->capture_default_str();
+  add_share(command, "--duplicates", bench.duplicates,
+            "Accepted events that are sent again, signed afresh [5%]");
+  add_share(command, "--bad-signatures", bench.forged, "Requests that must be refused [0%]");
+  command
+      .add_option_function<std::string>(
+          "--body", [&](const std::string& text) { bench.body_bytes = size_option(text); },
+          "Size of a body, at most 1MiB [3KiB]")
+      ->type_name("SIZE");
+}
+
+void add_bench(CLI::App& app, Options& options, Action& action) {
+  auto& bench = options.bench;
+  auto* command = add(
+      app, "bench",
+      "Load test: sends freshly signed events and checks every answer.\nIt writes real events (ids "
+      "with \"bench\" in them) to the gateway's database, and its\nhandlers run for them: never "
+      "use "
+      "it on a database that matters.",
+      "hookgate bench --to http://127.0.0.1:8080 --source stripe --connections 64 --duration 10s");
+  command->add_option("--to", bench.to, "The gateway, without the path; or unix:/path")
+      ->required()
+      ->type_name("URL");
+  command->add_option("--source", bench.source, "Which source of the configuration to act for")
+      ->required()
+      ->type_name("S");
+  add_config(*command, bench.config);
+  add_bench_load(*command, bench);
+  command->add_flag("--allow-remote", bench.allow_remote,
+                    "Allow a gateway that is not on this machine");
+  add_json(*command, bench.json);
+  command->callback([&] { action = [&] { return bench_command(options.bench); }; });
 }
 
 void add_signing(CLI::App& app, Options& options, Action& action) {
@@ -285,6 +379,7 @@ int run_command_line(int argc, char** argv) {
   add_running(app, options, action);
   add_database(app, options, action);
   add_replay(app, options, action);
+  add_bench(app, options, action);
   add_signing(app, options, action);
   add_events(app, options, action);
   add_payments(app, options, action);

@@ -61,6 +61,22 @@ struct ReplayCommandOptions {
 };
 int replay_command(const ReplayCommandOptions& options);
 
+struct BenchOptions {
+  std::string to;
+  std::string source;
+  std::string config;
+  int connections = 64;
+  std::chrono::milliseconds duration{10'000};
+  std::uint64_t count = 0;  // 0: until the duration is over
+  double rate = 0;          // 0: closed loop
+  double duplicates = 0.05;
+  double forged = 0;
+  std::int64_t body_bytes = 3072;
+  bool allow_remote = false;
+  bool json = false;
+};
+int bench_command(const BenchOptions& options);
+
 struct SignOptions {
   std::string path;
   std::string provider;

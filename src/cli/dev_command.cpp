@@ -7,6 +7,8 @@
 #include "cli/fixture_trial.h"
 #include "cli/run_until_signal.h"
 #include "config.h"
+#include "config_file.h"
+#include "config_values.h"
 #include "dev/private_postgres.h"
 #include "telemetry/log.h"
 
@@ -19,21 +21,43 @@ constexpr auto kTrialDatabase = "hookgate_once";
 void print_hints(const App& app, const std::filesystem::path& file) {
   const auto address = app.public_address();
   std::printf("\nlistening on %s\nadmin on %s\n\n", address.c_str(), app.admin_address().c_str());
+  const auto unix_socket = unix_socket_path(address);
   for (const auto* source : {"stripe", "adyen", "standard"}) {
-    std::printf("  POST http://%s/webhooks/%s\n", address.c_str(), source);
+    if (unix_socket) {
+      std::printf("  curl --unix-socket %s http://localhost/webhooks/%s\n",
+                  std::string{*unix_socket}.c_str(), source);
+    } else {
+      std::printf("  POST http://%s/webhooks/%s\n", address.c_str(), source);
+    }
   }
-  std::printf(
-      "\nconfiguration: %s (edit it, then send SIGHUP for secrets or start again)\n"
-      "try, from another shell:\n"
-      "  build/release/hookgate replay fixtures --to http://%s\n"
-      "  build/release/hookgate payments list\n\n",
-      file.c_str(), address.c_str());
+  std::printf("\nconfiguration: %s (edit it, then send SIGHUP for secrets or start again)\n",
+              file.c_str());
+  if (!unix_socket) {
+    std::printf(
+        "try, from another shell:\n"
+        "  build/release/hookgate replay fixtures --to http://%s\n"
+        "  build/release/hookgate payments list\n\n",
+        address.c_str());
+  }
   std::fflush(stdout);
+}
+
+// The option stands in for the file's key, which the configuration would have checked.
+void check_address(const char* option, const std::string& address, bool may_be_unix_socket) {
+  if (address.empty() || parse_listen_address(address)) return;
+  const auto path = unix_socket_path(address);
+  const bool is_socket = path && path->starts_with('/') && path->size() <= kUnixSocketPathBytesMax;
+  if (is_socket && may_be_unix_socket) return;
+  throw UsageError(std::string{option} + " must be host:port such as \"127.0.0.1:8080\", found " +
+                   in_quotes(address));
 }
 
 }  // namespace
 
 int dev_command(const DevOptions& options) {
+  // The replay of --once goes over TCP.
+  check_address("--listen", options.listen, !options.once);
+  check_address("--admin-listen", options.admin_listen, false);
   set_up_log(options.once);
   block_signals();
   const std::filesystem::path data_dir{options.data_dir};

@@ -5,6 +5,7 @@
 #include <functional>
 #include <iosfwd>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace hookgate {
@@ -25,10 +26,14 @@ class Progress {
 
   // `done` of the total are done. An older figure than the last one shown is passed over.
   void update(std::uint64_t done);
+  // The same for work that ends by something else than its count: `share` of it, from 0 to 1, is
+  // behind us.
+  void update(std::uint64_t done, double share);
   // Takes the bar off the terminal, so that the results can follow. Call it once, at the end.
   void finish();
 
  private:
+  void update(std::uint64_t done, std::optional<double> share);
   std::string line(std::chrono::steady_clock::time_point now) const;
 
   const bool is_terminal_;
@@ -40,6 +45,7 @@ class Progress {
   std::mutex mutex_;  // guards what follows
   std::ostream& out_;
   std::uint64_t done_ = 0;
+  std::optional<double> share_;  // where it was given
   std::chrono::steady_clock::time_point next_;
   bool bar_is_shown_ = false;
 };

@@ -77,5 +77,12 @@ TEST_F(ProgressTest, ShowsTheCountAloneWhenTheTotalIsUnknown) {
   EXPECT_EQ(text(), "replay: 50, 10/s\n");
 }
 
+TEST_F(ProgressTest, ShowsAShareThatIsNotOfTheCount) {
+  auto shown = progress(false, 0);
+  advance(5s);
+  shown.update(50, 0.25);
+  EXPECT_EQ(text(), "replay: 50 (25 %), 10/s\n");
+}
+
 }  // namespace
 }  // namespace hookgate

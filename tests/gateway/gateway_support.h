@@ -109,6 +109,7 @@ class GatewayProcess {
   // Waits for its end; its exit code, or -1 after `limit_s`.
   int wait(int limit_s);
   std::string output() const;  // what it wrote so far, stdout and stderr
+  pid_t pid() const { return pid_; }
 
  private:
   pid_t pid_ = 0;
