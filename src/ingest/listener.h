@@ -65,8 +65,8 @@ class Listener {
   virtual std::string address() const = 0;
 };
 
-// The plain listener: cpp-httplib, a thread per connection. For use behind a buffering proxy; what
-// it cannot be protected from is in docs/listeners.md.
+// The plain listener: cpp-httplib's accepting loop, a thread per connection. For use behind a
+// buffering proxy; what it cannot be protected from is in docs/listeners.md.
 std::unique_ptr<Listener> make_httplib_listener(ListenerSettings settings, Receiver& receiver);
 
 // The default listener: one thread owns all sockets, no peer owns a thread. See docs/listeners.md.

@@ -220,6 +220,7 @@ void ReactorConnection::begin_request() {
   leave_idle();
   state_ = State::kReading;
   is_first_request_ = false;
+  is_head_ = false;
   request_began_ = ReactorClock::now();
   deadline_ = request_began_ + std::min(all_.settings.head_timeout, all_.settings.request_timeout);
 }
@@ -298,7 +299,7 @@ void ReactorConnection::respond(const Answer& answer, bool closes) {
   ResponseForm form;
   form.is_http_1_0 = is_http_1_0_;
   form.keeps_alive = !closes_after_output_;
-  form.without_body = is_head_ && !closes;
+  form.without_body = is_head_;
   form.date = all_.date;
   output_ = serialize_response(answer, form);
   output_sent_ = 0;

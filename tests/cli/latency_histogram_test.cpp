@@ -1,6 +1,7 @@
 #include "cli/latency_histogram.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -40,7 +41,7 @@ TEST(LatencyHistogramTest, IsWithinOnePercentOfTheSortedValues) {
   }
   std::ranges::sort(values);
   for (const double percent : {1.0, 10.0, 50.0, 90.0, 99.0, 99.9, 99.99}) {
-    const auto rank = static_cast<std::size_t>(percent / 100 * 100'000 + 0.5);
+    const auto rank = static_cast<std::size_t>(std::lround(percent / 100 * 100'000));
     const auto exact = static_cast<double>(values[rank - 1]);
     const auto shown = static_cast<double>(histogram.percentile(percent).count());
     EXPECT_GE(shown, exact) << percent;

@@ -72,7 +72,7 @@ class FakeGateway {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    bind(listener_, reinterpret_cast<const sockaddr*>(&address), size);
+    EXPECT_EQ(bind(listener_, reinterpret_cast<const sockaddr*>(&address), size), 0);
     getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
     listen(listener_, 512);
@@ -83,7 +83,7 @@ class FakeGateway {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     path.copy(address.sun_path, sizeof address.sun_path - 1);
-    bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    EXPECT_EQ(bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     listen(listener_, 512);
   }
 
@@ -270,13 +270,14 @@ TEST_F(LoadGeneratorTest, CountsAFreshEventThatIsCalledADuplicateAsWrong) {
 }
 
 TEST_F(LoadGeneratorTest, TellsErrorsConflictsRefusalsAndPatienceApart) {
-  const std::map<int, std::string> kBodies{
+  const std::map<int, std::string> bodies{
       {500, "{}"}, {503, "{}"}, {429, "{}"}, {401, "{}"}, {200, R"({"status":"conflict"})"}};
   options_.duplicates = 0;
   options_.count = 20;
   std::map<int, LoadReport> reports;
-  for (const auto& [status, body] : kBodies) {
-    reports[status] = run_against([&](const InboundRequest&) { return http_answer(status, body); });
+  for (const auto& entry : bodies) {
+    reports[entry.first] =
+        run_against([&](const InboundRequest&) { return http_answer(entry.first, entry.second); });
   }
   EXPECT_EQ(reports[500].broken, 20U);
   EXPECT_EQ(reports[500].wrong, 20U);
