@@ -77,7 +77,9 @@ std::string describe(std::string_view description) {
   if (is_about_number && first_quote != std::string::npos)
     text.replace(first_quote, text.rfind('\'') - first_quote + 1, "the number");
   if (text.ends_with("could not determine value type")) text += "; a string needs quotes";
-  std::ranges::replace(text, '\n', ' ');
+  // It quotes what it stumbled over, which may be anything; the message is one line.
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7F'; }, ' ');
   return text;
 }
 

@@ -1,5 +1,7 @@
 #include "config_document.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,6 +64,15 @@ TEST(ConfigDocumentTest, SkipsAByteOrderMark) {
 TEST(ConfigDocumentTest, KeepsAMessageOnOneLine) {
   EXPECT_EQ(fault_of("[server]\n\"a\\nb\" = 1\n", "t\n.toml"),
             "t?.toml:2:1: unknown key 'a?b' in [server]");
+}
+
+TEST(ConfigDocumentTest, ShowsNoControlCharacterOfWhatItCannotRead) {
+  for (const auto* value : {"t\r\x01", "f\x1B[2J", "t\x7F"}) {
+    const auto fault = fault_of("[database]\nmigrate = " + std::string{value} + "\n");
+    EXPECT_THAT(fault, HasSubstr("t.toml:2:"));
+    EXPECT_TRUE(std::ranges::none_of(fault, [](char c) { return c < ' ' || c == '\x7F'; }))
+        << fault;
+  }
 }
 
 TEST(ConfigDocumentTest, CutsALongKeyInAMessage) {
