@@ -148,7 +148,8 @@ class Kit:
             "postgresql": first_line(programs + "/postgres", "--version"),
             "settings": {name: show(name) for name in ("fsync", "synchronous_commit", "full_page_writes",
                                                         "wal_sync_method", "shared_buffers", "max_wal_size")},
-            "fsyncs_per_second": [self.postgres.fsyncs_per_second()],
+            # It takes a quarter of a minute, which a part is not worth.
+            "fsyncs_per_second": [] if self.options.is_part else [self.postgres.fsyncs_per_second()],
             "node": first_line("node", "--version"),
             "pool_sizes": self.targets.pool_sizes,
             "rounds": self.options.rounds, "seconds": self.options.seconds, "rows_large": self.options.rows,
@@ -282,8 +283,9 @@ def main():
             tune(kit)
         if not options.tune:
             measure_all(kit)
-        kit.settle()
-        environment["fsyncs_per_second"].append(postgres.fsyncs_per_second())
+        if not options.is_part:
+            kit.settle()
+            environment["fsyncs_per_second"].append(postgres.fsyncs_per_second())
     results = {"environment": environment, "runs": kit.runs}
     if options.json:
         print(json.dumps(results))
