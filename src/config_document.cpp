@@ -63,7 +63,8 @@ ConfigNode convert(const toml::node& node) {
   return converted;
 }
 
-// The parser's sentence in our words. It quotes a number that it cannot read, which may be a key.
+// The parser's sentence in our words. It quotes a number that it cannot read and the letters it
+// stumbled over, which may be of a key.
 std::string describe(std::string_view description) {
   constexpr std::string_view kOpening = "Error while parsing ";
   std::string text{description};
@@ -71,6 +72,7 @@ std::string describe(std::string_view description) {
     text = "syntax error in " + text.substr(kOpening.size());
   else
     text = "syntax error: " + text;
+  text.resize(std::min(text.find(", saw '"), text.size()));
   const auto is_about_number =
       text.ends_with("is not representable in 64 bits") || text.ends_with("as a value");
   const auto first_quote = text.find('\'');
