@@ -1,6 +1,7 @@
 #include "cli/verify_explain.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -35,16 +36,14 @@ struct Case {
   const std::vector<VerifySource>& others;
 };
 
-// Whether such a provider finds the signature right; its time may be out of the tolerance.
-bool signs(std::string_view provider, const ProviderSettings& settings,
-           const InboundRequest& request, SystemTime now) {
+// Whether such a provider finds the signature right, whatever its age, which it would tell first.
+bool signs(std::string_view provider, ProviderSettings settings, const InboundRequest& request,
+           SystemTime now) {
+  settings.tolerance = std::chrono::hours{24} * 36'500;
   try {
     const auto made = make_provider(provider, settings);
     if (!made) return false;
-    const auto verdict = made->verify(request, now);
-    const auto* rejected = std::get_if<Rejected>(&verdict);
-    return rejected == nullptr || rejected->reason == RejectReason::kTimestampTooOld ||
-           rejected->reason == RejectReason::kTimestampInFuture;
+    return std::holds_alternative<Verified>(made->verify(request, now));
   } catch (const InvalidProviderSettings&) {
     return false;
   }

@@ -99,6 +99,13 @@ TEST_F(VerifyExplainTest, FindsAnotherSourceOfAnOldCaptureToo) {
   EXPECT_THAT(report.likeliest_cause, HasSubstr("'shop-b'"));
 }
 
+TEST_F(VerifyExplainTest, CallsNoSignatureRightForItsAgeAlone) {
+  const auto request = signed_by("stripe", kOtherSecret);
+  const auto report =
+      explain_verdict(request, kNow + std::chrono::days{30}, adyen(), {stripe(), standard()});
+  EXPECT_THAT(report.likeliest_cause, Not(HasSubstr("The signature is right")));
+}
+
 TEST_F(VerifyExplainTest, TellsAnAddedNewline) {
   auto request = signed_by("stripe", kStripeSecret);
   request.body += "\n";
