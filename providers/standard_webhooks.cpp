@@ -179,6 +179,9 @@ StandardWebhooks::Key StandardWebhooks::decode_key(const Secret& secret, int ind
   if (is_public && bytes->size() != kEd25519PublicKeyBytes) {
     throw InvalidProviderSettings(index, "the public key is not base64 of 32 bytes");
   }
+  if (is_public && is_weak_ed25519_key(*bytes)) {
+    throw InvalidProviderSettings(index, "the public key is one that anybody can sign for");
+  }
   return {is_public ? KeyKind::kPublic : KeyKind::kSymmetric, *std::move(bytes)};
 }
 

@@ -14,4 +14,8 @@ inline constexpr std::size_t kEd25519SignatureBytes = 64;
 bool ed25519_verifies(std::string_view public_key, std::string_view message,
                       std::string_view signature);
 
+// Whether the key is a point of small order: anybody can make signatures that hold for such a key.
+// All of them are known, in every spelling. For keys of 32 bytes; others are not weak but wrong.
+bool is_weak_ed25519_key(std::string_view public_key);
+
 }  // namespace hookgate

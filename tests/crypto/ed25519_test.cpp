@@ -33,6 +33,19 @@ TEST_F(Ed25519Test, AcceptsTheSignatureOfAnEmptyMessage) {
   EXPECT_TRUE(ed25519_verifies(key, "", signature));
 }
 
+TEST_F(Ed25519Test, KnowsAKeyThatAnybodyCanSignFor) {
+  EXPECT_FALSE(is_weak_ed25519_key(key_));
+  const std::string neutral = "\x01" + std::string(31, '\0');
+  // The neutral point as both key and half of the signature, with 0 as the other half, fits any
+  // message.
+  EXPECT_TRUE(ed25519_verifies(neutral, "anything", neutral + std::string(32, '\0')));
+  EXPECT_TRUE(is_weak_ed25519_key(neutral));
+  EXPECT_TRUE(is_weak_ed25519_key(std::string(32, '\0')));
+  EXPECT_TRUE(is_weak_ed25519_key(std::string(31, '\0') + "\x80"));  // with the sign of x set
+  EXPECT_TRUE(is_weak_ed25519_key("\xEC" + std::string(30, '\xFF') + "\x7F"));
+  EXPECT_TRUE(is_weak_ed25519_key("\xEE" + std::string(31, '\xFF')));
+}
+
 TEST_F(Ed25519Test, RefusesAnotherMessage) {
   EXPECT_FALSE(ed25519_verifies(key_, "\x73", signature_));
 }

@@ -204,6 +204,7 @@ TEST_F(StandardWebhooksTest, RefusesSettingsThatCannotVerify) {
   EXPECT_EQ(refused({"whsec_not base64"}), 0);
   EXPECT_EQ(refused({"whsec_YQ"}), 0);
   EXPECT_EQ(refused({"whpk_YWJj"}), 0);
+  EXPECT_EQ(refused({"whpk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}), 0);
   auto settings = with_secrets({kSecret});
   settings.tolerance = seconds{0};
   EXPECT_EQ(refused_secret<StandardWebhooks>(settings), -1);
