@@ -94,7 +94,7 @@ PoolSettings ingest_pool_settings(const Config& config, std::size_t connections)
   // A request waits for this statement; past its own deadline it has been answered 503 anyway.
   settings.session.statement_timeout = std::chrono::milliseconds{4'500};
   settings.session.lock_timeout = std::chrono::milliseconds{4'000};
-  settings.session.avoids_sequential_scans = true;
+  settings.session.goes_by_index = true;
   return settings;
 }
 

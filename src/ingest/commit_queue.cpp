@@ -59,8 +59,19 @@ bool CommitQueue::submit(std::vector<Delivery> deliveries, Completion done) {
     waiting_bytes_ += job.bytes;
     jobs_.push_back(std::move(job));
   }
-  submitted_.notify_one();
+  if (bursts_ == 0) submitted_.notify_one();
   return true;
+}
+
+// One writer is enough: if it leaves any, it wakes the next.
+void CommitQueue::end_burst() {
+  bursts_ -= 1;
+  bool some_wait = false;
+  {
+    const std::scoped_lock lock{mutex_};
+    some_wait = !jobs_.empty();
+  }
+  if (some_wait) submitted_.notify_one();
 }
 
 // The next batch; empty when the queue is stopped and drained.
@@ -81,11 +92,14 @@ std::vector<CommitQueue::Job> CommitQueue::take() {
     batch.push_back(std::move(jobs_.front()));
     jobs_.pop_front();
   }
+  const bool some_are_left = !jobs_.empty();
+  lock.unlock();
+  if (some_are_left) submitted_.notify_one();
   return batch;
 }
 
 void CommitQueue::run() {
-  EventStore store;
+  EventStore store{recent_};
   for (auto batch = take(); !batch.empty(); batch = take()) {
     observe_wait(batch);
     bool away = false;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -51,6 +53,19 @@ class CommitQueue {
   // Otherwise `done` is called exactly once, by a writer thread; it must be quick. Any thread.
   [[nodiscard]] bool submit(std::vector<Delivery> deliveries, Completion done);
 
+  // While one lives, submitting wakes no writer: whoever submits several at once has them written
+  // together. Any thread; not for longer than it takes to submit them.
+  class Burst {
+   public:
+    explicit Burst(CommitQueue& queue) : queue_(queue) { queue_.bursts_ += 1; }
+    ~Burst() { queue_.end_burst(); }
+    Burst(const Burst&) = delete;
+    Burst& operator=(const Burst&) = delete;
+
+   private:
+    CommitQueue& queue_;
+  };
+
  private:
   struct Job {
     std::vector<Delivery> deliveries;
@@ -60,6 +75,7 @@ class CommitQueue {
   };
 
   void run();
+  void end_burst();
   std::vector<Job> take();
   bool write(EventStore& store, std::vector<Job>& jobs);
   void observe_wait(const std::vector<Job>& jobs) const;
@@ -71,13 +87,15 @@ class CommitQueue {
   const CommitQueueSettings settings_;
   const std::function<void()> on_stored_;
 
+  std::atomic<int> bursts_ = 0;
   std::mutex mutex_;
   std::condition_variable submitted_;
-  std::deque<Job> jobs_;                                         // guarded by mutex_
-  std::size_t waiting_bytes_ = 0;                                // guarded by mutex_
-  bool stopping_ = false;                                        // guarded by mutex_
-  std::chrono::steady_clock::time_point database_away_until_{};  // guarded by mutex_
-  std::chrono::steady_clock::time_point notified_at_{};          // guarded by mutex_
+  std::deque<Job> jobs_;                                                 // guarded by mutex_
+  std::size_t waiting_bytes_ = 0;                                        // guarded by mutex_
+  bool stopping_ = false;                                                // guarded by mutex_
+  std::chrono::steady_clock::time_point database_away_until_{};          // guarded by mutex_
+  std::chrono::steady_clock::time_point notified_at_{};                  // guarded by mutex_
+  std::shared_ptr<RecentKeys> recent_ = std::make_shared<RecentKeys>();  // of all writers
   std::vector<std::thread> writers_;
 };
 

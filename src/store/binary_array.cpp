@@ -1,21 +1,11 @@
 #include "store/binary_array.h"
 
-#include <chrono>
+#include "store/big_endian.h"
 
 namespace hookgate {
 namespace {
 
-template <typename Number>
-void append_big_endian(std::string& out, Number number) {
-  for (int shift = (static_cast<int>(sizeof(Number)) - 1) * 8; shift >= 0; shift -= 8) {
-    out += static_cast<char>((static_cast<std::uint64_t>(number) >> static_cast<unsigned>(shift)) &
-                             0xFFU);
-  }
-}
-
 constexpr std::int32_t kNullLength = -1;
-// PostgreSQL counts microseconds from 2000-01-01.
-constexpr auto kPostgresEpoch = std::chrono::sys_days{std::chrono::year{2000} / 1 / 1};
 
 }  // namespace
 
@@ -32,7 +22,7 @@ void BinaryArray::add(std::int64_t number) {
 }
 
 void BinaryArray::add(SystemTime instant) {
-  add(static_cast<std::int64_t>((instant - SystemTime{kPostgresEpoch}).count()));
+  add(postgres_microseconds(instant));
 }
 
 void BinaryArray::add_null() {

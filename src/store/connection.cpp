@@ -58,7 +58,8 @@ std::string session_connection_string(const Secret& url, const SessionSettings& 
       " -c timezone=UTC -c jit=off -c client_min_messages=warning",
       settings.statement_timeout.count(), settings.lock_timeout.count(),
       settings.synchronous_commit ? "on" : "off");
-  if (settings.avoids_sequential_scans) options += " -c enable_seqscan=off";
+  if (settings.goes_by_index)
+    options += " -c plan_cache_mode=force_generic_plan -c enable_seqscan=off";
   return connection_string(values);
 }
 
@@ -80,6 +81,15 @@ void Connection::prepare_once(const std::string& name, const std::string& statem
   if (prepared_.contains(name)) return;
   connection_->prepare(name, statement);
   prepared_.insert(name);
+}
+
+std::int32_t Connection::type_oid(const std::string& type) {
+  const auto known = type_oids_.find(type);
+  if (known != type_oids_.end()) return known->second;
+  pqxx::nontransaction transaction{*connection_};
+  const auto oid = transaction.exec1("SELECT " + transaction.quote(type) + "::regtype::oid")[0]
+                       .as<std::uint32_t>();
+  return type_oids_[type] = static_cast<std::int32_t>(oid);
 }
 
 }  // namespace hookgate

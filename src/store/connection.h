@@ -22,9 +22,10 @@ struct SessionSettings {
   std::chrono::milliseconds lock_timeout{5'000};
   std::chrono::seconds connect_timeout{2};
   bool synchronous_commit = true;  // false only for what a crash may lose (claims)
-  // For sessions whose prepared statements all go by an index: a plan that was made while a table
-  // was small would otherwise go on reading all of it when it has grown.
-  bool avoids_sequential_scans = false;
+  // For sessions whose prepared statements all go by an index. Their plan is made once, where the
+  // server would plan a small batch anew each time; and one made while a table was small does not
+  // go on reading all of it when it has grown.
+  bool goes_by_index = false;
 };
 
 // One session with the database; for one thread at a time.
@@ -44,6 +45,8 @@ class Connection {
   pqxx::connection_base& raw() { return *connection_; }
   // Prepares `statement` under `name` unless this session has.
   void prepare_once(const std::string& name, const std::string& statement);
+  // Of a type of the schema, which each database numbers for itself.
+  std::int32_t type_oid(const std::string& type);
 
   std::chrono::steady_clock::time_point opened_at() const { return opened_at_; }
 
@@ -52,6 +55,7 @@ class Connection {
   // virtual destructor.
   std::shared_ptr<pqxx::connection_base> connection_;
   std::set<std::string> prepared_;
+  std::map<std::string, std::int32_t> type_oids_;
   std::chrono::steady_clock::time_point opened_at_;
 };
 

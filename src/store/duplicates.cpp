@@ -1,37 +1,44 @@
 #include "store/duplicates.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <pqxx/pqxx>
 
 #include "store/binary_array.h"
 #include "store/error_translation.h"
+#include "store/offered_events.h"
 
 namespace hookgate {
-namespace {
 
-constexpr auto kFindKnown = R"sql(
-  SELECT i.n, e.id, e.content = i.content, e.signed_content = i.signed_content
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::bytea[])
-         WITH ORDINALITY AS i (source, scope, event_id, content, signed_content, n)
-    JOIN hookgate.events e USING (source, scope, event_id)
-)sql";
-
-// Rows that a worker or another writer holds now are left out, or we could deadlock with it; the
-// caller counts those one by one, holding nothing else.
-constexpr auto kCountFreeRows = R"sql(
-  WITH seen AS (
-    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS t (id, deliveries, seen_at)
+const std::string_view kCountKnownParts = R"sql(
+  known AS (
+    SELECT s.ordinality AS n, s.received_at, e.id, e.content = s.content AS same_content,
+           e.signed_content = s.signed_content AS same_signed_content
+      FROM suspected s
+     CROSS JOIN LATERAL (
+       SELECT id, content, signed_content
+         FROM hookgate.events
+        WHERE source = s.source AND scope = s.scope AND event_id = s.event_id
+        LIMIT 1) e
   ), free AS (
-    SELECT id FROM hookgate.events WHERE id IN (SELECT id FROM seen) FOR NO KEY UPDATE SKIP LOCKED
+    SELECT id FROM hookgate.events WHERE id = ANY (ARRAY(SELECT id FROM known))
+       FOR NO KEY UPDATE SKIP LOCKED
+  ), counted AS (
+    UPDATE hookgate.events e
+       SET deliveries = e.deliveries + (SELECT count(*) FROM known WHERE known.id = e.id)::integer,
+           last_seen_at = greatest(e.last_seen_at,
+                                   (SELECT max(received_at) FROM known WHERE known.id = e.id))
+     WHERE id = ANY (ARRAY(SELECT id FROM free))
+    RETURNING e.id
   )
-  UPDATE hookgate.events e
-     SET deliveries = e.deliveries + s.deliveries, last_seen_at = greatest(e.last_seen_at, s.seen_at)
-    FROM seen s
-    JOIN free USING (id)
-   WHERE e.id = s.id
-  RETURNING e.id
 )sql";
+
+const std::string_view kSelectKnown = R"sql(
+  SELECT n, id, same_content, same_signed_content, id = ANY (ARRAY(SELECT id FROM counted)) FROM known
+)sql";
+
+namespace {
 
 constexpr auto kCountOneRow = R"sql(
   UPDATE hookgate.events
@@ -56,6 +63,7 @@ constexpr auto kKeepVersion = R"sql(
    WHERE e.id = kept.event
 )sql";
 
+// Deliveries of one event that are to be counted.
 struct Seen {
   std::int64_t id;
   std::int64_t deliveries;
@@ -70,36 +78,22 @@ pqxx::binarystring binary(const BinaryArray& array) {
   return pqxx::binarystring(array.finish());
 }
 
-// Fills in `known` where it is missing and the row can be seen by now.
-void find_known(Connection& connection, std::span<Duplicate> duplicates) {
-  std::vector<Duplicate*> missing;
-  for (auto& duplicate : duplicates) {
-    if (!duplicate.known) missing.push_back(&duplicate);
-  }
-  if (missing.empty()) return;
-  auto source = BinaryArray::of_text();
-  auto scope = BinaryArray::of_text();
-  auto event_id = BinaryArray::of_text();
-  auto content = BinaryArray::of_bytea();
-  auto signed_content = BinaryArray::of_bytea();
-  for (const auto* duplicate : missing) {
-    const auto& [request, event, ignore_reason] = *duplicate->delivery;
-    source.add(request->source);
-    scope.add(event.scope);
-    event_id.add(event.event_id);
-    content.add(bytes_of(event.content));
-    signed_content.add(bytes_of(event.signed_content));
-  }
-  connection.prepare_once("find_known", kFindKnown);
+// Looks at those that nobody has looked at.
+void count_known(Connection& connection, std::span<Duplicate> duplicates) {
+  std::vector<Duplicate> unknown;
+  std::ranges::copy_if(duplicates, std::back_inserter(unknown),
+                       [](const Duplicate& duplicate) { return !duplicate.known; });
+  if (unknown.empty()) return;
+  static const auto kStatement =
+      "WITH suspected AS (SELECT * FROM unnest($1::hookgate.offered_event[]) WITH ORDINALITY), " +
+      std::string{kCountKnownParts} + std::string{kSelectKnown};
+  connection.prepare_once("count_known", kStatement);
+  const pqxx::binarystring keys{suspected_duplicates(connection, unknown).finish()};
   pqxx::nontransaction transaction{connection.raw()};
-  const auto rows =
-      transaction.exec_prepared("find_known", binary(source), binary(scope), binary(event_id),
-                                binary(content), binary(signed_content));
-  for (const auto& row : rows) {
-    missing[row[0].as<std::size_t>() - 1]->known =
-        KnownEvent{.id = row[1].as<std::int64_t>(),
-                   .same_content = row[2].as<bool>(),
-                   .same_signed_content = row[3].as<bool>()};
+  for (const auto& row : transaction.exec_prepared("count_known", keys)) read_known(row, unknown);
+  auto looked_at = unknown.begin();
+  for (auto& duplicate : duplicates) {
+    if (!duplicate.known) duplicate.known = (looked_at++)->known;
   }
 }
 
@@ -113,23 +107,9 @@ void add_delivery(std::vector<Seen>& seen, std::int64_t id, SystemTime at) {
   }
 }
 
-void count_deliveries(Connection& connection, std::vector<Seen> seen) {
-  auto id = BinaryArray::of_bigint();
-  auto deliveries = BinaryArray::of_bigint();
-  auto seen_at = BinaryArray::of_timestamptz();
-  for (const auto& one : seen) {
-    id.add(one.id);
-    deliveries.add(one.deliveries);
-    seen_at.add(one.last_at);
-  }
-  connection.prepare_once("count_free_rows", kCountFreeRows);
+void count_one_by_one(Connection& connection, const std::vector<Seen>& seen) {
   connection.prepare_once("count_one_row", kCountOneRow);
   pqxx::nontransaction transaction{connection.raw()};
-  const auto counted =
-      transaction.exec_prepared("count_free_rows", binary(id), binary(deliveries), binary(seen_at));
-  for (const auto& row : counted) {
-    std::erase_if(seen, [&](const Seen& one) { return one.id == row[0].as<std::int64_t>(); });
-  }
   for (const auto& one : seen) {
     auto at = BinaryArray::of_timestamptz();
     at.add(one.last_at);
@@ -158,21 +138,28 @@ void keep_version(Connection& connection, const KnownEvent& known, const Deliver
 
 }  // namespace
 
+void read_known(const pqxx::row& row, std::span<Duplicate> suspected) {
+  suspected[row[0].as<std::size_t>() - 1].known =
+      KnownEvent{.id = row[1].as<std::int64_t>(),
+                 .same_content = row[2].as<bool>(),
+                 .same_signed_content = row[3].as<bool>(),
+                 .is_counted = row[4].as<bool>()};
+}
+
 std::vector<std::optional<StoreResult>> judge_duplicates(Connection& connection,
-                                                         std::span<const Duplicate> duplicates) {
+                                                         std::vector<Duplicate> duplicates) {
   std::vector<std::optional<StoreResult>> results(duplicates.size());
   const auto judge = [&] {
-    std::vector<Duplicate> found{duplicates.begin(), duplicates.end()};
-    find_known(connection, found);
+    count_known(connection, duplicates);
     std::vector<Seen> uncounted;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const auto& [position, delivery, known] = found[i];
+    for (std::size_t i = 0; i < duplicates.size(); ++i) {
+      const auto& [position, delivery, known] = duplicates[i];
       if (!known) continue;
       if (!known->is_counted) add_delivery(uncounted, known->id, delivery->request->received_at);
       if (!known->same_content) keep_version(connection, *known, *delivery);
       results[i] = known->same_signed_content ? StoreResult::kDuplicate : StoreResult::kConflict;
     }
-    if (!uncounted.empty()) count_deliveries(connection, std::move(uncounted));
+    if (!uncounted.empty()) count_one_by_one(connection, uncounted);
   };
   try {
     translate_errors(judge);

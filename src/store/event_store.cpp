@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 #include <pqxx/pqxx>
 
-#include "store/binary_array.h"
 #include "store/duplicates.h"
 #include "store/error_translation.h"
+#include "store/offered_events.h"
 
 namespace hookgate {
 namespace {
@@ -16,18 +17,9 @@ constexpr std::int64_t kIdBlock = 1000;  // the INCREMENT of hookgate.event_ids
 
 // Ids are ours, so that RETURNING tells the rows that were new. A row inserted meanwhile by another
 // process is waited for and then is a duplicate; rows go in by key, or two writers could deadlock.
-//
-// Most duplicates are of rows that this statement can see; it counts them itself, for a statement
-// of their own would cost every batch a second commit. It leaves out rows that a worker or another
-// writer holds, or we could deadlock with it.
-constexpr auto kInsertEvents = R"sql(
+constexpr std::string_view kInsertParts = R"sql(
   WITH incoming AS (
-    SELECT *
-      FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-                  $8::text[], $9::bigint[], $10::bigint[], $11::timestamptz[], $12::timestamptz[],
-                  $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[])
-        AS t (id, source, scope, event_id, event_type, subject, status, last_error, item, secret_index,
-              occurred_at, received_at, content, signed_content, head, body)
+    SELECT * FROM unnest($1::hookgate.offered_event[])
   ), stored AS (
     INSERT INTO hookgate.events
            (id, source, scope, event_id, event_type, subject, status, last_error, item, secret_index,
@@ -44,37 +36,35 @@ constexpr auto kInsertEvents = R"sql(
     SELECT (received_at AT TIME ZONE 'UTC')::date, id, head, body
       FROM incoming
       JOIN stored USING (id)
-  ), known AS (
-    SELECT i.id AS offered, e.id, e.content = i.content AS same_content,
-           e.signed_content = i.signed_content AS same_signed_content, i.received_at
-      FROM incoming i
-     CROSS JOIN LATERAL (
-       SELECT * FROM hookgate.events
-        WHERE source = i.source AND scope = i.scope AND event_id = i.event_id
-        LIMIT 1) e
-  ), free AS (
-    SELECT id FROM hookgate.events
-     WHERE id = ANY (ARRAY(SELECT id FROM known))
-       FOR NO KEY UPDATE SKIP LOCKED
-  ), counted AS (
-    UPDATE hookgate.events e
-       SET deliveries = e.deliveries + (SELECT count(*) FROM known WHERE known.id = e.id)::integer,
-           last_seen_at = greatest(e.last_seen_at,
-                                   (SELECT max(received_at) FROM known WHERE known.id = e.id))
-     WHERE id = ANY (ARRAY(SELECT id FROM free))
-    RETURNING e.id
-  )
-  SELECT id, NULL::bigint, NULL::boolean, NULL::boolean, NULL::boolean FROM stored
-  UNION ALL
-  SELECT offered, id, same_content, same_signed_content, id = ANY (ARRAY(SELECT id FROM counted)) FROM known
-)sql";
+  ))sql";
 
-std::string_view bytes_of(const Digest& digest) {
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
+// What a row tells: either the id of a new event, or of a suspected duplicate what kSelectKnown
+// has.
+constexpr std::string_view kSelectStored = R"sql(
+  SELECT NULL::bigint, id, NULL::boolean, NULL::boolean, NULL::boolean FROM stored)sql";
 
 bool is_data_error(const SqlError& error) {
   return error.sqlstate().starts_with("22") || error.sqlstate().starts_with("23");
+}
+
+pqxx::result insert(Connection& connection, const pqxx::binarystring& events) {
+  static const auto kStatement = std::string{kInsertParts} + std::string{kSelectStored};
+  connection.prepare_once("insert_events", kStatement);
+  pqxx::nontransaction transaction{connection.raw()};
+  return transaction.exec_prepared("insert_events", events);
+}
+
+pqxx::result insert_and_count(Connection& connection, const pqxx::binarystring& events,
+                              std::span<const Duplicate> suspected) {
+  static const auto kStatement =
+      std::string{kInsertParts} +
+      ", suspected AS (SELECT * FROM unnest($2::hookgate.offered_event[]) WITH ORDINALITY), " +
+      std::string{kCountKnownParts} + std::string{kSelectStored} + " UNION ALL " +
+      std::string{kSelectKnown};
+  connection.prepare_once("insert_and_count_events", kStatement);
+  const pqxx::binarystring keys{suspected_duplicates(connection, suspected).finish()};
+  pqxx::nontransaction transaction{connection.raw()};
+  return transaction.exec_prepared("insert_and_count_events", events, keys);
 }
 
 }  // namespace
@@ -88,125 +78,103 @@ std::int64_t EventStore::next_id(Connection& connection) {
   return next_id_++;
 }
 
-// One statement, which commits itself.
-std::vector<EventStore::Offered> EventStore::offer(Connection& connection,
-                                                   std::span<const Delivery* const> deliveries) {
-  std::vector<std::int64_t> ids;
-  auto id = BinaryArray::of_bigint();
-  auto source = BinaryArray::of_text();
-  auto scope = BinaryArray::of_text();
-  auto event_id = BinaryArray::of_text();
-  auto event_type = BinaryArray::of_text();
-  auto subject = BinaryArray::of_text();
-  auto status = BinaryArray::of_text();
-  auto last_error = BinaryArray::of_text();
-  auto item = BinaryArray::of_bigint();
-  auto secret_index = BinaryArray::of_bigint();
-  auto occurred_at = BinaryArray::of_timestamptz();
-  auto received_at = BinaryArray::of_timestamptz();
-  auto content = BinaryArray::of_bytea();
-  auto signed_content = BinaryArray::of_bytea();
-  auto head = BinaryArray::of_bytea();
-  auto body = BinaryArray::of_bytea();
-  std::vector<Offered> offered(deliveries.size());
+// Returns what of `fresh` made a new row; fills in what `suspected` are duplicates of. One
+// statement, which commits itself: one more for the duplicates would cost the batch a second
+// commit.
+std::vector<bool> EventStore::offer(Connection& connection, Deliveries fresh,
+                                    std::span<Duplicate> suspected) {
+  std::vector<bool> is_new(fresh.size());
   translate_errors([&] {
-    for (const auto* delivery : deliveries) {
-      const auto& [request, event, ignore_reason] = *delivery;
-      ids.push_back(next_id(connection));
-      id.add(ids.back());
-      source.add(request->source);
-      scope.add(event.scope);
-      event_id.add(event.event_id);
-      event_type.add(event.event_type);
-      subject.add(event.subject);
-      status.add(!event.unusable.empty() ? "dead" : !ignore_reason.empty() ? "ignored" : "pending");
-      const auto& reason = !event.unusable.empty() ? event.unusable : ignore_reason;
-      reason.empty() ? last_error.add_null() : last_error.add(reason);
-      item.add(std::int64_t{event.item});
-      secret_index.add(static_cast<std::int64_t>(request->secret_index));
-      occurred_at.add(event.occurred_at);
-      received_at.add(request->received_at);
-      content.add(bytes_of(event.content));
-      signed_content.add(bytes_of(event.signed_content));
-      head.add(request->head);
-      body.add(request->body);
-    }
-    const auto binary = [](const BinaryArray& array) { return pqxx::binarystring(array.finish()); };
-    connection.prepare_once("insert_events", kInsertEvents);
-    pqxx::nontransaction transaction{connection.raw()};
-    const auto stored = transaction.exec_prepared(
-        "insert_events", binary(id), binary(source), binary(scope), binary(event_id),
-        binary(event_type), binary(subject), binary(status), binary(last_error), binary(item),
-        binary(secret_index), binary(occurred_at), binary(received_at), binary(content),
-        binary(signed_content), binary(head), binary(body));
-    for (const auto& row : stored) {
-      const auto found = std::ranges::lower_bound(ids, row[0].as<std::int64_t>());
-      auto& one = offered[static_cast<std::size_t>(found - ids.begin())];
-      one.is_new = row[1].is_null();
-      if (one.is_new) continue;
-      one.known = KnownEvent{.id = row[1].as<std::int64_t>(),
-                             .same_content = row[2].as<bool>(),
-                             .same_signed_content = row[3].as<bool>(),
-                             .is_counted = row[4].as<bool>()};
+    std::vector<std::int64_t> ids(fresh.size());
+    for (auto& id : ids) id = next_id(connection);
+    const pqxx::binarystring events{offered_events(connection, fresh, ids).finish()};
+    const auto rows = suspected.empty() ? insert(connection, events)
+                                        : insert_and_count(connection, events, suspected);
+    for (const auto& row : rows) {
+      if (!row[0].is_null()) {
+        read_known(row, suspected);
+        continue;
+      }
+      const auto found = std::ranges::lower_bound(ids, row[1].as<std::int64_t>());
+      is_new[static_cast<std::size_t>(found - ids.begin())] = true;
     }
   });
-  return offered;
+  return is_new;
 }
 
-// Offers all; on a data error halves the batch, so that one bad row fails alone.
-void EventStore::offer_splitting(Connection& connection,
-                                 std::span<const Delivery* const> deliveries,
-                                 std::span<const std::size_t> positions,
-                                 std::vector<StoreResult>& results,
-                                 std::vector<Duplicate>& duplicates) {
+// Offers `fresh`, along with the first duplicates of `outcome`; on a data error halves the batch,
+// so that one bad row fails alone.
+void EventStore::offer_splitting(Connection& connection, Deliveries fresh,
+                                 std::span<const std::size_t> positions, std::size_t suspected,
+                                 Outcome& outcome) {
   try {
-    const auto offered = offer(connection, deliveries);
-    for (std::size_t i = 0; i < deliveries.size(); ++i) {
-      if (offered[i].is_new) {
-        results[positions[i]] = StoreResult::kAccepted;
+    const auto is_new = offer(connection, fresh, std::span{outcome.duplicates}.first(suspected));
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+      if (is_new[i]) {
+        outcome.results[positions[i]] = StoreResult::kAccepted;
       } else {
-        duplicates.push_back({positions[i], deliveries[i], offered[i].known});
+        outcome.duplicates.push_back({positions[i], fresh[i]});
       }
     }
   } catch (const SqlError& error) {
     if (!is_data_error(error))
       throw StoreUnavailable(std::string{"insert failed: "} + error.what());
-    if (deliveries.size() == 1) {
-      results[positions[0]] = StoreResult::kFailed;
+    if (fresh.size() == 1) {
+      outcome.results[positions[0]] = StoreResult::kFailed;
       return;
     }
-    const auto half = deliveries.size() / 2;
-    offer_splitting(connection, deliveries.first(half), positions.first(half), results, duplicates);
-    offer_splitting(connection, deliveries.subspan(half), positions.subspan(half), results,
-                    duplicates);
+    const auto half = fresh.size() / 2;
+    offer_splitting(connection, fresh.first(half), positions.first(half), 0, outcome);
+    offer_splitting(connection, fresh.subspan(half), positions.subspan(half), 0, outcome);
   }
+}
+
+bool EventStore::is_suspected(const Delivery& delivery) const {
+  return recent_->has(delivery.request->source, delivery.event.scope, delivery.event.event_id);
+}
+
+void EventStore::remember(const Delivery& delivery) {
+  recent_->add(delivery.request->source, delivery.event.scope, delivery.event.event_id);
 }
 
 std::vector<StoreResult> EventStore::record(Connection& connection,
                                             std::span<const Delivery> deliveries) {
   constexpr int kRoundsMax = 3;
-  std::vector<StoreResult> results(deliveries.size(), StoreResult::kFailed);
+  Outcome outcome{std::vector<StoreResult>(deliveries.size(), StoreResult::kFailed), {}};
   std::vector<std::size_t> open(deliveries.size());
   std::iota(open.begin(), open.end(), std::size_t{0});
-  // A duplicate whose row was pruned between the two statements is neither: it goes round again.
+  // A duplicate whose row was pruned between two statements is neither: it goes round again.
   for (int round = 0; round < kRoundsMax && !open.empty(); ++round) {
-    std::vector<const Delivery*> offered;
-    offered.reserve(open.size());
-    for (const auto position : open) offered.push_back(&deliveries[position]);
-    std::vector<Duplicate> duplicates;
-    offer_splitting(connection, offered, open, results, duplicates);
-
-    const auto judged = judge_duplicates(connection, duplicates);
-    open.clear();
-    for (std::size_t i = 0; i < duplicates.size(); ++i) {
-      if (judged[i]) {
-        results[duplicates[i].position] = *judged[i];
+    std::vector<const Delivery*> fresh;
+    std::vector<std::size_t> positions;
+    outcome.duplicates.clear();
+    for (const auto position : open) {
+      const auto& delivery = deliveries[position];
+      if (round == 0 && is_suspected(delivery)) {
+        outcome.duplicates.push_back({position, &delivery});
       } else {
-        open.push_back(duplicates[i].position);
+        fresh.push_back(&delivery);
+        positions.push_back(position);
+      }
+    }
+    if (!fresh.empty())
+      offer_splitting(connection, fresh, positions, outcome.duplicates.size(), outcome);
+
+    const auto judged = judge_duplicates(connection, outcome.duplicates);
+    open.clear();
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+      const auto position = outcome.duplicates[i].position;
+      if (judged[i]) {
+        outcome.results[position] = *judged[i];
+      } else {
+        open.push_back(position);
       }
     }
   }
-  return results;
+  for (std::size_t i = 0; i < deliveries.size(); ++i) {
+    if (outcome.results[i] != StoreResult::kFailed) remember(deliveries[i]);
+  }
+  return std::move(outcome.results);
 }
 
 void notify_events(Connection& connection) {

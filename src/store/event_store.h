@@ -6,10 +6,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "domain/event.h"
 #include "store/connection.h"
+#include "store/recent_keys.h"
 
 namespace hookgate {
 
@@ -34,19 +36,19 @@ enum class StoreResult {
   kFailed,     // this delivery alone could not be stored; its neighbours were
 };
 
-// The row a duplicate is of, as the statement that offered it saw it.
+// The row a duplicate is of.
 struct KnownEvent {
   std::int64_t id = 0;
   bool same_content = false;
   bool same_signed_content = false;
-  bool is_counted = false;  // the delivery is among the row's `deliveries` already
+  bool is_counted = false;  // the delivery is among the row's `deliveries` by now
 };
 
 // A delivery that made no new row.
 struct Duplicate {
   std::size_t position = 0;  // in the batch
   const Delivery* delivery = nullptr;
-  std::optional<KnownEvent> known;  // none: the row was not visible yet
+  std::optional<KnownEvent> known{};  // none: nobody has looked yet
 };
 
 // Rows of hookgate.events and what hangs on them. One object per writer thread: it holds a block of
@@ -56,26 +58,33 @@ class EventStore {
   // Bodies kept per event besides the first; later ones are only counted.
   static constexpr int kVersionsMax = 20;
 
+  // `recent`, shared by the writers of a process, only makes duplicates cheaper.
+  explicit EventStore(std::shared_ptr<RecentKeys> recent = std::make_shared<RecentKeys>())
+      : recent_(std::move(recent)) {}
+
   // Stores all deliveries; they are committed when this returns, in their order. The unique index
   // decides which delivery was first, in every process. Throws StoreUnavailable when the outcome is
   // unknown or nothing could be written; repeating the call is then safe, because of that index.
   std::vector<StoreResult> record(Connection& connection, std::span<const Delivery> deliveries);
 
  private:
-  // What became of one delivery that was offered: neither new nor known is one that lost a race.
-  struct Offered {
-    bool is_new = false;
-    std::optional<KnownEvent> known;
+  using Deliveries = std::span<const Delivery* const>;
+  struct Outcome {
+    std::vector<StoreResult> results;
+    std::vector<Duplicate> duplicates;  // to be judged
   };
 
   std::int64_t next_id(Connection& connection);
-  std::vector<Offered> offer(Connection& connection, std::span<const Delivery* const> deliveries);
-  void offer_splitting(Connection& connection, std::span<const Delivery* const> deliveries,
-                       std::span<const std::size_t> positions, std::vector<StoreResult>& results,
-                       std::vector<Duplicate>& duplicates);
+  std::vector<bool> offer(Connection& connection, Deliveries fresh, std::span<Duplicate> suspected);
+  void offer_splitting(Connection& connection, Deliveries fresh,
+                       std::span<const std::size_t> positions, std::size_t suspected,
+                       Outcome& outcome);
+  bool is_suspected(const Delivery& delivery) const;
+  void remember(const Delivery& delivery);
 
   std::int64_t next_id_ = 0;
   std::int64_t last_id_ = -1;
+  std::shared_ptr<RecentKeys> recent_;
 };
 
 // Tells the other processes that events wait. Loss does no harm: they poll too.

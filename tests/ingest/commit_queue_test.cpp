@@ -3,6 +3,7 @@
 #include <atomic>
 #include <future>
 #include <memory>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -95,6 +96,23 @@ TEST_F(CommitQueueTest, WritesWhatWaitsAsOneBatch) {
   waiting.start();
   for (auto& result : results) EXPECT_EQ(result.get(), std::vector{StoreResult::kAccepted});
   EXPECT_EQ(database().value("SELECT count(DISTINCT xmin::text) FROM hookgate.events"), "1");
+}
+
+TEST_F(CommitQueueTest, WritesABurstAsOneBatch) {
+  auto& writing = queue(settings_with(&CommitQueueSettings::writers, 1));
+  writing.start();
+  submit({a_delivery("evt_0")}).get();
+  std::this_thread::sleep_for(milliseconds{20});  // by now the writer waits for more
+  std::vector<std::future<CommitResult>> results;
+  {
+    const CommitQueue::Burst burst{writing};
+    for (int i = 1; i <= 4; ++i) {
+      results.push_back(submit({a_delivery("evt_" + std::to_string(i))}));
+      std::this_thread::sleep_for(milliseconds{5});
+    }
+  }
+  for (auto& result : results) EXPECT_EQ(result.get(), std::vector{StoreResult::kAccepted});
+  EXPECT_EQ(database().value("SELECT count(DISTINCT xmin::text) FROM hookgate.events"), "2");
 }
 
 TEST_F(CommitQueueTest, RefusesMoreRequestsThanItsLimit) {

@@ -65,6 +65,70 @@ TEST_F(EventStoreTest, LetsExactlyOneOfManyThreadsWin) {
             std::to_string(2 * kThreads));
 }
 
+TEST_F(EventStoreTest, CountsAnExpectedDuplicateWithTheBatchItCameIn) {
+  record({a_delivery("evt_1"), a_delivery("evt_2")});
+  const auto results = record(
+      {a_delivery("evt_3"), a_delivery("evt_1"), a_delivery("evt_2", 'b'), a_delivery("evt_1")});
+  EXPECT_EQ(results, (std::vector{StoreResult::kAccepted, StoreResult::kDuplicate,
+                                  StoreResult::kConflict, StoreResult::kDuplicate}));
+  EXPECT_EQ(database().value("SELECT deliveries FROM hookgate.events WHERE event_id = 'evt_1'"),
+            "3");
+  EXPECT_EQ(database().value("SELECT deliveries FROM hookgate.events WHERE event_id = 'evt_2'"),
+            "2");
+  EXPECT_EQ(database().value("SELECT deliveries FROM hookgate.events WHERE event_id = 'evt_3'"),
+            "1");
+}
+
+TEST_F(EventStoreTest, StoresAnExpectedDuplicateWhoseRowIsGone) {
+  record({a_delivery("evt_1"), a_delivery("evt_2")});
+  database().execute("DELETE FROM hookgate.events");
+  EXPECT_EQ(record({a_delivery("evt_3"), a_delivery("evt_1")}),
+            (std::vector{StoreResult::kAccepted, StoreResult::kAccepted}));
+  EXPECT_EQ(record_one(a_delivery("evt_2")), StoreResult::kAccepted);
+}
+
+TEST_F(EventStoreTest, ABadRowDoesNotKeepADuplicateFromBeingCounted) {
+  record_one(a_delivery("evt_1"));
+  const auto results = record({a_delivery("bad\xff"), a_delivery("evt_1"), a_delivery("evt_2")});
+  EXPECT_EQ(results,
+            (std::vector{StoreResult::kFailed, StoreResult::kDuplicate, StoreResult::kAccepted}));
+  EXPECT_EQ(database().value("SELECT deliveries FROM hookgate.events WHERE event_id = 'evt_1'"),
+            "2");
+}
+
+// Writers that share what was stored lately, and meet the same events new and known at once.
+TEST_F(EventStoreTest, CountsEveryDeliveryWhileWritersMeetTheSameEvents) {
+  constexpr int kThreads = 4;
+  constexpr int kBatches = 60;
+  constexpr int kEvents = 40;
+  const auto recent = std::make_shared<RecentKeys>();
+  std::atomic<int> accepted = 0;
+  std::atomic<int> duplicates = 0;
+  std::vector<std::thread> threads;
+  threads.reserve(kThreads);
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      Connection own{database().url(), SessionSettings{}};
+      EventStore store{recent};
+      for (int i = 0; i < kBatches; ++i) {
+        std::vector<Delivery> batch;
+        for (int k = 0; k < 6; ++k) {
+          const int event = (thread % 2 == 0 ? i + k * 7 : kBatches - i + k * 5) % kEvents;
+          batch.push_back(a_delivery("evt_" + std::to_string(event)));
+        }
+        const auto results = store.record(own, batch);
+        accepted += static_cast<int>(std::ranges::count(results, StoreResult::kAccepted));
+        duplicates += static_cast<int>(std::ranges::count(results, StoreResult::kDuplicate));
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(accepted, kEvents);
+  EXPECT_EQ(accepted + duplicates, kThreads * kBatches * 6);
+  EXPECT_EQ(database().value("SELECT sum(deliveries) FROM hookgate.events"),
+            std::to_string(kThreads * kBatches * 6));
+}
+
 TEST_F(EventStoreTest, KeepsTheBodyByteForByte) {
   std::string body = "\x00\xff\xfe{}\r\n"s;
   for (int i = 0; i < 256; ++i) body += static_cast<char>(i);

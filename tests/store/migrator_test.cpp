@@ -33,6 +33,18 @@ TEST_F(MigratorTest, AppliesEachMigrationOnceAndInOrder) {
   EXPECT_EQ(run_migrate(), std::vector<int>{});
 }
 
+// The order of any other collation can change with the operating system, and then the unique index
+// no longer finds what it holds.
+TEST_F(MigratorTest, MakesTheDeduplicationIndexCompareBytes) {
+  run_migrate();
+  EXPECT_EQ(
+      database().value(
+          "SELECT string_agg(attname || ' ' || collname, ', ' ORDER BY attnum) FROM pg_attribute"
+          "  JOIN pg_collation ON pg_collation.oid = attcollation"
+          " WHERE attrelid = 'hookgate.events_are_unique'::regclass"),
+      "source C, scope C, event_id C");
+}
+
 TEST_F(MigratorTest, LetsOneOfManyGatewaysMigrateWhileTheOthersWait) {
   std::atomic<std::size_t> applied = 0;
   std::vector<std::thread> gateways;
