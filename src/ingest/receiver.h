@@ -56,6 +56,9 @@ class Receiver {
   // when a trusted proxy names one.
   void receive(InboundRequest request, Reply reply);
 
+  // For a thread that has several requests to hand over one after the other.
+  [[nodiscard]] CommitQueue::Burst burst() { return CommitQueue::Burst{queue_}; }
+
   // From now on new requests get 503; those already taken are finished.
   void drain();
 
