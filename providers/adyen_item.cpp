@@ -25,7 +25,7 @@ constexpr std::string_view kSignature = "hmacSignature";
 // Fills one item and says what is wrong with it; "" for nothing.
 class ItemReader {
  public:
-  explicit ItemReader(const Json& json) : json_(json) { item_.json = &json; }
+  explicit ItemReader(const Json& json) : json_(json) { item_.json = json; }
 
   std::string read() {
     if (!json_.is_object()) return "is not an object with a NotificationRequestItem";
@@ -80,7 +80,7 @@ class ItemReader {
     }
   }
 
-  const Json& json_;
+  Json json_;
   AdyenItem item_;
   std::string problem_;
 };
@@ -95,7 +95,7 @@ bool says_recaptured(std::string_view reason) {
 
 bool has_date_in_id(const AdyenItem& item) {
   if (item.event_code == "CAPTURE") {
-    const auto reason = (*item.json)["reason"].string().value_or("");
+    const auto reason = item.json["reason"].string().value_or("");
     return item.success == "true" && says_recaptured(reason);
   }
   return item.event_code == "ISSUER_COMMENTS" || item.event_code == "INFORMATION_SUPPLIED" ||
@@ -122,10 +122,10 @@ std::string event_id_of(const AdyenItem& item, const std::optional<bool>& live,
   const std::string environment = !live ? "unknown" : *live ? "live" : "test";
   std::vector<std::string> parts{environment, std::string{item.event_code},
                                  std::string{item.success}, std::string{item.psp_reference}};
-  if (has_date_in_id(item)) parts.push_back(date_part((*item.json)["eventDate"]));
+  if (has_date_in_id(item)) parts.push_back(date_part(item.json["eventDate"]));
   bool readable = item.event_code != kReportAvailable && std::ranges::all_of(parts, is_plain);
   if (item.event_code == kReportAvailable) {
-    parts.emplace_back((*item.json)["reason"].string().value_or(""));
+    parts.emplace_back(item.json["reason"].string().value_or(""));
   }
   // The scope column cannot hold every account code; two that look alike there still differ here.
   if (scope != item.merchant_account_code) {
@@ -174,10 +174,10 @@ std::variant<AdyenBatch, AdyenUnreadable> read_adyen_batch(std::string_view body
 }
 
 std::variant<AdyenBatch, AdyenUnreadable> read_adyen_batch(JsonDocument document) {
-  if (document.has_doubled_keys) return AdyenUnreadable{"an object names a member twice"};
+  if (document.has_doubled_keys()) return AdyenUnreadable{"an object names a member twice"};
   AdyenBatch batch;
-  batch.root = std::move(document.root);
-  const auto& items = batch.root[kItems].elements();
+  batch.document = std::move(document);
+  const auto items = batch.document.root[kItems].elements();
   if (items.empty()) return AdyenUnreadable{"body has no notificationItems"};
   if (items.size() > kItemsMax) {
     return AdyenUnreadable{"body has more than " + std::to_string(kItemsMax) + " items"};
@@ -215,16 +215,16 @@ NewEvent adyen_event(const AdyenBatch& batch, std::size_t index) {
   NewEvent event;
   event.scope = clean_text(item.merchant_account_code, kTextBytesMax);
   event.account = event.scope;
-  event.live = live_of(batch.root);
+  event.live = live_of(batch.document.root);
   event.event_id = event_id_of(item, event.live, event.scope);
   event.event_type = clean_text(item.event_code, kTextBytesMax);
   event.subject =
       clean_text(item.original_reference.empty() ? item.psp_reference : item.original_reference,
                  kTextBytesMax);
-  event.occurred_at = parse_instant((*item.json)["eventDate"].string().value_or(""));
+  event.occurred_at = parse_instant(item.json["eventDate"].string().value_or(""));
   event.content =
-      sha256(join_with_lengths({canonical_json(*item.json, {kAdditionalData}),
-                                canonical_json((*item.json)[kAdditionalData], {kSignature})}));
+      sha256(join_with_lengths({canonical_json(item.json, {kAdditionalData}),
+                                canonical_json(item.json[kAdditionalData], {kSignature})}));
   event.signed_content = sha256(
       join_with_lengths({item.psp_reference, item.original_reference, item.merchant_account_code,
                          item.merchant_reference, item.amount_value, item.amount_currency,
@@ -237,7 +237,7 @@ std::string with_adyen_signatures(const AdyenBatch& batch,
                                   const std::vector<std::string>& signatures) {
   std::string items = "[";
   for (std::size_t i = 0; i < batch.items.size(); ++i) {
-    const auto& item = *batch.items[i].json;
+    const auto& item = batch.items[i].json;
     const auto additional =
         with_member(item[kAdditionalData], kSignature, quote_json(signatures.at(i)));
     if (i > 0) items += ',';
@@ -245,7 +245,7 @@ std::string with_adyen_signatures(const AdyenBatch& batch,
     items.append(with_member(item, kAdditionalData, additional)).append(1, '}');
   }
   items += ']';
-  return with_member(batch.root, kItems, items);
+  return with_member(batch.document.root, kItems, items);
 }
 
 }  // namespace hookgate

@@ -12,7 +12,8 @@
 namespace hookgate {
 
 // One NotificationRequestItem whose signed fields have the types of Adyen's schema; absent and null
-// references are "". Views into the batch it came from.
+// references are "". Views into the batch it came from or a
+// copy of that.
 struct AdyenItem {
   std::string_view psp_reference;
   std::string_view original_reference;
@@ -24,16 +25,12 @@ struct AdyenItem {
   std::string_view success;  // "true" or "false"
   // additionalData.hmacSignature; nothing if absent, empty or no text.
   std::optional<std::string_view> signature;
-  const Json* json = nullptr;  // the whole item
+  Json json;  // the whole item
 };
 
-// A read body. It can be moved but not copied: the items point into the root.
+// A read body.
 struct AdyenBatch {
-  AdyenBatch() = default;
-  AdyenBatch(AdyenBatch&&) = default;
-  AdyenBatch& operator=(AdyenBatch&&) = default;
-
-  Json root;
+  JsonDocument document;         // what the items point into
   std::vector<AdyenItem> items;  // at least one
 };
 

@@ -45,12 +45,12 @@ Observation observation_of(const Json& item) {
 
 // Members up to the one named `last`, sorted, each as canonical JSON.
 void append_members(std::string& out, const Json& object, std::string_view last) {
-  std::map<std::string_view, const Json*> members;
+  std::map<std::string_view, Json> members;
   for (const auto& [name, value] : object.members()) {
-    if (name < last) members[name] = &value;
+    if (name < last) members[name] = value;
   }
   for (const auto& [name, value] : members) {
-    out += quote_json(name) + ':' + canonical_json(*value) + ',';
+    out += quote_json(name) + ':' + canonical_json(value) + ',';
   }
 }
 

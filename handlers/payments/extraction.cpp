@@ -15,7 +15,7 @@ Extraction extract_raw(std::string_view provider, std::string_view body, int ite
     return Unreadable{"the body is not JSON: " + error->message};
   const auto& root = std::get<JsonDocument>(parsed).root;
   if (provider == "stripe") return extract_stripe(root);
-  const auto& items = root["notificationItems"].elements();
+  const auto items = root["notificationItems"].elements();
   if (item < 0 || static_cast<std::size_t>(item) >= items.size()) return NotForTheLedger{};
   return extract_adyen(items[static_cast<std::size_t>(item)]["NotificationRequestItem"]);
 }

@@ -1,7 +1,6 @@
 #include "domain/json.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -13,60 +12,68 @@
 namespace hookgate {
 namespace {
 
-const Json kNullValue{};
-const std::vector<Json> kNoElements;
-const std::vector<Json::Member> kNoMembers;
+constinit const JsonToken kNullToken{.begin = "null", .size = 4};
 
 // The front of a name as a number that orders as the name does: the first byte is the heaviest.
-std::uint64_t front_of(std::string_view name) {
-  std::array<char, sizeof(std::uint64_t)> bytes{};
-  if (name.size() >= bytes.size()) {
-    std::memcpy(bytes.data(), name.data(), bytes.size());  // of a fixed size: one instruction
-  } else {
-    std::ranges::copy(name, bytes.begin());
-  }
-  const auto front = std::bit_cast<std::uint64_t>(bytes);
-  return std::endian::native == std::endian::little ? __builtin_bswap64(front) : front;
+std::uint64_t front_of(const JsonToken& name) {
+  if (name.size == 0) return 0;
+  std::uint64_t front = 0;
+  static_assert(sizeof front <= kJsonPaddingBytes);
+  std::memcpy(&front, name.begin, sizeof front);  // of a fixed size: one instruction
+  if constexpr (std::endian::native == std::endian::little) front = __builtin_bswap64(front);
+  if (name.size >= sizeof front) return front;
+  const auto bits_behind = 8 * (sizeof front - name.size);
+  return front >> bits_behind << bits_behind;
 }
 
-// A member and the front of its name, where most comparisons of two names end.
+// A member's name and its front, where most comparisons of two names end.
 struct MemberKey {
   std::uint64_t front;
-  const Json::Member* member;
+  const JsonToken* name;
 
-  explicit MemberKey(const Json::Member& of) : front(front_of(of.first)), member(&of) {}
+  explicit MemberKey(const JsonToken& of) : front(front_of(of)), name(&of) {}
 
-  const std::string& name() const { return member->first; }
   bool has_name_of(const MemberKey& other) const {
-    return front == other.front && name() == other.name();
+    return front == other.front && name->text() == other.name->text();
   }
   // By name; members of one name stay in the order they were written.
   bool operator<(const MemberKey& other) const {
     if (front != other.front) return front < other.front;
-    const auto order = name().compare(other.name());
-    return order != 0 ? order < 0 : member < other.member;
+    const auto order = name->text().compare(other.name->text());
+    return order != 0 ? order < 0 : name < other.name;
   }
 };
 
-bool has_doubled_names(const std::vector<Json::Member>& members) {
-  constexpr std::size_t kFewMembers = 16;
-  if (members.size() <= kFewMembers) {  // to compare all pairs is cheaper than to sort
-    for (auto member = members.begin(); member != members.end(); ++member) {
-      const auto has_its_name = [&](const auto& other) { return other.first == member->first; };
-      if (std::any_of(members.begin(), member, has_its_name)) return true;
-    }
-    return false;
+// Sorts by insertion as long as that takes few moves; false: it does not, the order is any.
+bool insert_in_order(MemberKey* begin, MemberKey* end) {
+  constexpr std::ptrdiff_t kMovesPerKey = 8;
+  auto moves_left = kMovesPerKey * (end - begin);
+  for (auto* next = begin; next != end; ++next) {
+    const auto key = *next;
+    auto* place = next;
+    for (; place != begin && key < place[-1]; --place) *place = place[-1];
+    *place = key;
+    moves_left -= next - place;
+    if (moves_left < 0) return false;
   }
-  std::vector<MemberKey> keys(members.begin(), members.end());
-  std::sort(keys.begin(), keys.end());
-  const auto doubled = std::adjacent_find(
-      keys.begin(), keys.end(), [](const auto& a, const auto& b) { return a.has_name_of(b); });
-  return doubled != keys.end();
+  return true;
+}
+
+// Senders mostly write names in an order close to this one.
+void sort_by_name(MemberKey* begin, MemberKey* end) {
+  if (!insert_in_order(begin, end)) std::sort(begin, end);
+}
+
+void append_keys(std::vector<MemberKey>& keys, const JsonToken& object) {
+  const auto* end = object.next();
+  for (const auto* name = &object + 1; name != end; name = name->next()) keys.emplace_back(*name);
 }
 
 // A growing text. std::string asks for room and ends the text anew at every character.
 class TextSink {
  public:
+  explicit TextSink(std::size_t bytes_expected) : text_(bytes_expected, '\0') {}
+
   void put(char c) {
     make_room(1);
     text_[size_++] = c;
@@ -75,6 +82,15 @@ class TextSink {
     make_room(piece.size());
     piece.copy(&text_[size_], piece.size());
     size_ += piece.size();
+  }
+  // Text of a document, with what is behind it: in blocks of one size, since it is mostly short.
+  void put_padded(const char* from, std::size_t size) {
+    make_room(size + kJsonPaddingBytes);
+    char* to = &text_[size_];
+    for (std::size_t done = 0; done < size; done += kJsonPaddingBytes) {
+      std::memcpy(to + done, from + done, kJsonPaddingBytes);
+    }
+    size_ += size;
   }
   void put_quoted(std::string_view text);
   std::string take() {
@@ -88,7 +104,7 @@ class TextSink {
     if (text_.size() - size_ < bytes) text_.resize(2 * (size_ + bytes));
   }
 
-  std::string text_ = std::string(256, '\0');  // what is behind size_ is room
+  std::string text_;  // what is behind size_ is room
   std::size_t size_ = 0;
 };
 
@@ -119,51 +135,68 @@ void TextSink::put_escaped(char c) {
   put(c);
 }
 
+// About the canonical text's size: what the value takes in its document.
+std::size_t bytes_expected(const JsonToken& value) {
+  constexpr std::size_t kBracketsAndPadding = 128;
+  const auto& last = *(value.next() - 1);
+  return static_cast<std::size_t>(last.begin - value.begin) + last.size + kBracketsAndPadding;
+}
+
 class CanonicalWriter {
  public:
-  std::string write(const Json& value, const std::vector<std::string_view>& left_out) {
+  explicit CanonicalWriter(const JsonToken& value) : out_(bytes_expected(value)) {}
+
+  std::string write(const JsonToken& value, const std::vector<std::string_view>& left_out) {
     put(value, left_out);
     return out_.take();
   }
 
  private:
-  void put(const Json& value, const std::vector<std::string_view>& left_out = {}) {
-    switch (value.kind()) {
+  void put(const JsonToken& value, const std::vector<std::string_view>& left_out = {}) {
+    switch (value.kind) {
       case Json::Kind::kNull: out_.put("null"); return;
-      case Json::Kind::kBoolean: out_.put(*value.boolean() ? "true" : "false"); return;
-      case Json::Kind::kNumber: out_.put(value.number_text()); return;
-      case Json::Kind::kString: out_.put_quoted(*value.string()); return;
-      case Json::Kind::kArray: put_array(value.elements()); return;
-      case Json::Kind::kObject: put_object(value.members(), left_out); return;
+      case Json::Kind::kBoolean: out_.put(value.text()); return;
+      case Json::Kind::kNumber: out_.put_padded(value.begin, value.size); return;
+      case Json::Kind::kString: put_string(value); return;
+      case Json::Kind::kArray: put_array(value); return;
+      case Json::Kind::kObject: put_object(value, left_out); return;
     }
   }
 
-  void put_array(const std::vector<Json>& elements) {
+  void put_string(const JsonToken& string) {
+    if (string.had_escapes) {
+      out_.put_quoted(string.text());
+    } else {
+      out_.put_padded(string.begin - 1, string.size + std::size_t{2});  // with its quotes
+    }
+  }
+
+  void put_array(const JsonToken& array) {
     out_.put('[');
-    for (const auto& element : elements) {
-      if (&element != &elements.front()) out_.put(',');
-      put(element);
+    const auto* first = &array + 1;
+    for (const auto* element = first; element != array.next(); element = element->next()) {
+      if (element != first) out_.put(',');
+      put(*element);
     }
     out_.put(']');
   }
 
-  void put_object(const std::vector<Json::Member>& members,
-                  const std::vector<std::string_view>& left_out) {
+  void put_object(const JsonToken& object, const std::vector<std::string_view>& left_out) {
     const auto begin = keys_.size();
-    for (const auto& member : members) keys_.emplace_back(member);
+    append_keys(keys_, object);
     const auto end = keys_.size();
-    std::sort(keys_.data() + begin, keys_.data() + end);
+    sort_by_name(keys_.data() + begin, keys_.data() + end);
     out_.put('{');
     bool first = true;
     for (auto i = begin; i < end; ++i) {
-      const auto& [name, value] = *keys_[i].member;
+      const auto& name = *keys_[i].name;
       const bool overridden = i + 1 < end && keys_[i + 1].has_name_of(keys_[i]);
-      if (overridden || std::ranges::find(left_out, name) != left_out.end()) continue;
+      if (overridden || std::ranges::find(left_out, name.text()) != left_out.end()) continue;
       if (!first) out_.put(',');
       first = false;
-      out_.put_quoted(name);
+      put_string(name);
       out_.put(':');
-      put(value);
+      put(*(&name + 1));
     }
     out_.put('}');
     keys_.erase(keys_.begin() + static_cast<std::ptrdiff_t>(begin), keys_.end());
@@ -173,62 +206,29 @@ class CanonicalWriter {
   std::vector<MemberKey> keys_;  // of all open objects, the innermost last
 };
 
+void read_item(const JsonToken& token, Json& item) {
+  item = Json{token};
+}
+
+void read_item(const JsonToken& name, Json::Member& item) {
+  item = {name.text(), Json{*(&name + 1)}};
+}
+
 }  // namespace
 
-// Makes the tree of scanned tokens: every size is known, so nothing moves once it is placed.
-class JsonBuilder {
- public:
-  explicit JsonBuilder(const std::vector<JsonToken>& tokens) : next_(tokens.data()) {}
+Json::Json() : token_(&kNullToken) {}
 
-  JsonDocument build() {
-    JsonDocument document;
-    build(document.root);
-    document.has_doubled_keys = has_doubled_keys_;
-    return document;
-  }
-
- private:
-  void build(Json& value) {
-    const auto& token = *next_++;
-    switch (token.kind) {
-      case Json::Kind::kNull: return;
-      case Json::Kind::kBoolean: value.value_ = token.flag; return;
-      case Json::Kind::kNumber:
-        value.value_.emplace<Json::Number>(Json::Number{std::string{token.text()}});
-        return;
-      case Json::Kind::kString:
-        decode_json_string(token, value.value_.emplace<std::string>());
-        return;
-      case Json::Kind::kArray: {
-        auto& elements = value.value_.emplace<std::vector<Json>>(token.size);
-        for (auto& element : elements) build(element);
-        return;
-      }
-      case Json::Kind::kObject: {
-        auto& members = value.value_.emplace<std::vector<Json::Member>>(token.size);
-        for (auto& [name, member] : members) {
-          decode_json_string(*next_++, name);
-          build(member);
-        }
-        has_doubled_keys_ = has_doubled_keys_ || has_doubled_names(members);
-        return;
-      }
-    }
-  }
-
-  const JsonToken* next_;
-  bool has_doubled_keys_ = false;
-};
+Json::Kind Json::kind() const {
+  return token_->kind;
+}
 
 std::optional<std::string_view> Json::string() const {
-  const auto* text = std::get_if<std::string>(&value_);
-  if (text == nullptr) return std::nullopt;
-  return *text;
+  if (!is_string()) return std::nullopt;
+  return token_->text();
 }
 
 std::string_view Json::number_text() const {
-  const auto* number = std::get_if<Number>(&value_);
-  return number == nullptr ? std::string_view{} : number->literal;
+  return is_number() ? token_->text() : std::string_view{};
 }
 
 std::optional<std::int64_t> Json::integer() const {
@@ -242,47 +242,90 @@ std::optional<std::int64_t> Json::integer() const {
 }
 
 std::optional<bool> Json::boolean() const {
-  const auto* value = std::get_if<bool>(&value_);
-  if (value == nullptr) return std::nullopt;
-  return *value;
+  if (kind() != Kind::kBoolean) return std::nullopt;
+  return *token_->begin == 't';
 }
 
-const std::vector<Json>& Json::elements() const {
-  const auto* elements = std::get_if<std::vector<Json>>(&value_);
-  return elements == nullptr ? kNoElements : *elements;
+JsonRange<Json> Json::elements() const {
+  return is_array() ? JsonRange<Json>{*token_} : JsonRange<Json>{};
 }
 
-const std::vector<Json::Member>& Json::members() const {
-  const auto* members = std::get_if<std::vector<Member>>(&value_);
-  return members == nullptr ? kNoMembers : *members;
+JsonRange<Json::Member> Json::members() const {
+  return is_object() ? JsonRange<Member>{*token_} : JsonRange<Member>{};
 }
 
-const Json& Json::operator[](std::string_view name) const {
-  const auto& all = members();
-  const auto found = std::find_if(all.rbegin(), all.rend(),
-                                  [&](const Member& member) { return member.first == name; });
-  return found == all.rend() ? kNullValue : found->second;
+Json Json::operator[](std::string_view name) const {
+  if (!is_object()) return {};
+  const auto* value = &kNullToken;
+  const auto* end = token_->next();
+  for (const auto* member = token_ + 1; member != end; member = member->next()) {
+    if (member->text() == name) value = member + 1;
+  }
+  return Json{*value};
 }
 
-const Json& Json::at(std::initializer_list<std::string_view> path) const {
-  const Json* value = this;
-  for (const auto name : path) value = &(*value)[name];
-  return *value;
+Json Json::at(std::initializer_list<std::string_view> path) const {
+  auto value = *this;
+  for (const auto name : path) value = value[name];
+  return value;
+}
+
+template <typename Item>
+JsonRange<Item>::JsonRange(const JsonToken& container)
+    : begin_(&container + 1), end_(container.next()), size_(container.size) {}
+
+template <typename Item>
+Item JsonRange<Item>::Iterator::operator*() const {
+  Item item;
+  read_item(*token_, item);
+  return item;
+}
+
+template <typename Item>
+typename JsonRange<Item>::Iterator& JsonRange<Item>::Iterator::operator++() {
+  token_ = token_->next();
+  return *this;
+}
+
+template <typename Item>
+Item JsonRange<Item>::operator[](std::size_t index) const {
+  if (index >= size_) return {};
+  auto at = begin();
+  for (; index > 0; --index) ++at;
+  return *at;
+}
+
+template class JsonRange<Json>;
+template class JsonRange<Json::Member>;
+
+bool JsonDocument::has_doubled_keys() const {
+  if (storage == nullptr) return false;
+  std::vector<MemberKey> keys;  // of one object after the other
+  return std::ranges::any_of(storage->tokens, [&](const JsonToken& token) {
+    if (token.kind != Json::Kind::kObject) return false;
+    keys.clear();
+    append_keys(keys, token);
+    sort_by_name(keys.data(), keys.data() + keys.size());
+    const auto doubled = std::ranges::adjacent_find(keys, &MemberKey::has_name_of);
+    return doubled != keys.end();
+  });
 }
 
 std::variant<JsonDocument, JsonError> parse_json(std::string_view bytes, JsonLimits limits) {
-  JsonScanner scanner{bytes, limits};
-  if (!scanner.scan()) return scanner.error();
-  return JsonBuilder{scanner.tokens()}.build();
+  JsonScanner scanner{limits};
+  if (!scanner.scan(bytes)) return scanner.error();
+  auto storage = scanner.take();
+  const Json root{storage->tokens.front()};
+  return JsonDocument{root, std::move(storage)};
 }
 
 std::string canonical_json(const Json& value,
                            const std::vector<std::string_view>& volatile_members) {
-  return CanonicalWriter{}.write(value, volatile_members);
+  return CanonicalWriter{*value.token_}.write(*value.token_, volatile_members);
 }
 
 std::string quote_json(std::string_view text) {
-  TextSink out;
+  TextSink out{text.size() + 2};
   if (is_valid_utf8(text)) {
     out.put_quoted(text);
   } else {

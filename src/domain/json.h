@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,16 +17,26 @@ namespace hookgate {
 
 struct JsonLimits {
   int depth_max = 64;
+  std::uint32_t bytes_max = std::numeric_limits<std::uint32_t>::max();
 };
 
-// A parsed JSON value. Numbers keep their literal text, so that no amount ever passes through a
-// double.
+struct JsonStorage;
+struct JsonToken;
+template <typename Item>
+class JsonRange;
+
+// A value in a JsonDocument, which must outlive it: as cheap to copy as a pointer. Numbers keep
+// their literal text, so that no amount ever passes through a double. Texts are views into the
+// document.
 class Json {
  public:
-  enum class Kind { kNull, kBoolean, kNumber, kString, kArray, kObject };
-  using Member = std::pair<std::string, Json>;
+  enum class Kind : std::uint8_t { kNull, kBoolean, kNumber, kString, kArray, kObject };
+  using Member = std::pair<std::string_view, Json>;
 
-  Kind kind() const { return static_cast<Kind>(value_.index()); }
+  Json();  // null, of no document
+  explicit Json(const JsonToken& token) : token_(&token) {}
+
+  Kind kind() const;
   bool is_null() const { return kind() == Kind::kNull; }
   bool is_string() const { return kind() == Kind::kString; }
   bool is_number() const { return kind() == Kind::kNumber; }
@@ -37,27 +51,65 @@ class Json {
   // The literal of a number as written.
   std::string_view number_text() const;
 
-  const std::vector<Json>& elements() const;   // of an array; else empty
-  const std::vector<Member>& members() const;  // of an object, in order; else empty
+  JsonRange<Json> elements() const;   // of an array; else empty
+  JsonRange<Member> members() const;  // of an object, in order; else empty
 
   // The member of that name (the last one, if doubled), or a null value: lookups can be chained.
-  const Json& operator[](std::string_view name) const;
+  Json operator[](std::string_view name) const;
   // operator[] over a path of names: at({"data", "object", "id"}).
-  const Json& at(std::initializer_list<std::string_view> path) const;
+  Json at(std::initializer_list<std::string_view> path) const;
 
  private:
-  friend class JsonBuilder;
-  struct Number {
-    std::string literal;
-  };
-  // In the order of Kind.
-  std::variant<std::monostate, bool, Number, std::string, std::vector<Json>, std::vector<Member>>
-      value_;
+  friend std::string canonical_json(const Json& value,
+                                    const std::vector<std::string_view>& volatile_members);
+  const JsonToken* token_;
 };
 
+// Elements or members in their order. An item is made when it is asked for and lives on its own.
+template <typename Item>
+class JsonRange {
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Item;
+    using difference_type = std::ptrdiff_t;
+    using pointer = void;
+    using reference = Item;
+
+    explicit Iterator(const JsonToken* token) : token_(token) {}
+    Item operator*() const;
+    Iterator& operator++();
+    bool operator==(const Iterator& other) const { return token_ == other.token_; }
+
+   private:
+    const JsonToken* token_;
+  };
+
+  JsonRange() = default;
+  explicit JsonRange(const JsonToken& container);
+
+  Iterator begin() const { return Iterator{begin_}; }
+  Iterator end() const { return Iterator{end_}; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  Item front() const { return *begin(); }  // there must be one
+  // Counted from the front, which takes as many steps; null behind the last.
+  Item operator[](std::size_t index) const;
+
+ private:
+  const JsonToken* begin_ = nullptr;
+  const JsonToken* end_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// A copy shares what its original owns. A moved document leaves every value valid.
 struct JsonDocument {
   Json root;
-  bool has_doubled_keys = false;  // somewhere two members of one object share a name
+  std::shared_ptr<const JsonStorage> storage;  // what root and all values below it point into
+
+  // Whether somewhere two members of one object share a name. Looked for anew by every call.
+  bool has_doubled_keys() const;
 };
 
 struct JsonError {
@@ -65,8 +117,8 @@ struct JsonError {
 };
 
 // Parses strictly by RFC 8259; a leading byte order mark is skipped. Refused: NUL bytes, invalid
-// UTF-8, lone surrogates, nesting over the limit, anything after the value. Never throws for bad
-// input.
+// UTF-8, lone surrogates, what is over a limit, anything after the value. Never throws for bad
+// input. The document keeps a copy of the bytes.
 std::variant<JsonDocument, JsonError> parse_json(std::string_view bytes, JsonLimits limits = {});
 
 // One text for all spellings of a value: members sorted by name (the last of a doubled name), no

@@ -120,7 +120,8 @@ std::string plain_canonical(const Json& value) {
       return "[" + text + "]";
     case Json::Kind::kObject: {
       std::map<std::string, std::string> members;
-      for (const auto& [name, member] : value.members()) members[name] = plain_canonical(member);
+      for (const auto& [name, member] : value.members())
+        members[std::string{name}] = plain_canonical(member);
       for (const auto& [name, member] : members) text += comma() + quote_json(name) + ":" + member;
       return "{" + text + "}";
     }
@@ -143,7 +144,7 @@ Agreement compare(std::string_view bytes) {
   if (taken != (document != nullptr)) return Agreement::kNone;
   if (!taken) return Agreement::kBothRefuse;
   const bool same = event_text(document->root) == theirs.text() &&
-                    document->has_doubled_keys == theirs.has_doubled_keys() &&
+                    document->has_doubled_keys() == theirs.has_doubled_keys() &&
                     canonical_json(document->root) == plain_canonical(document->root);
   return same ? Agreement::kBothTake : Agreement::kNone;
 }

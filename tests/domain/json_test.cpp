@@ -82,13 +82,13 @@ TEST(JsonTest, DecodesEscapesAndSurrogatePairs) {
 }
 
 TEST(JsonTest, NoticesADoubledNameAtAnyDepth) {
-  EXPECT_TRUE(parsed(R"({"a":1,"a":2})").has_doubled_keys);
-  EXPECT_TRUE(parsed(R"([{"x":{"a":1,"b":2,"a":3}}])").has_doubled_keys);
-  EXPECT_TRUE(parsed(R"({"a":1,"\u0061":2})").has_doubled_keys);
+  EXPECT_TRUE(parsed(R"({"a":1,"a":2})").has_doubled_keys());
+  EXPECT_TRUE(parsed(R"([{"x":{"a":1,"b":2,"a":3}}])").has_doubled_keys());
+  EXPECT_TRUE(parsed(R"({"a":1,"\u0061":2})").has_doubled_keys());
 }
 
 TEST(JsonTest, TakesOneNameInTwoObjectsForNoDouble) {
-  EXPECT_FALSE(parsed(R"([{"a":{"a":1}},{"a":2}])").has_doubled_keys);
+  EXPECT_FALSE(parsed(R"([{"a":{"a":1}},{"a":2}])").has_doubled_keys());
 }
 
 TEST(JsonTest, ReadsTheLastOfADoubledName) {

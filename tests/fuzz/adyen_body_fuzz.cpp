@@ -28,7 +28,7 @@ bool accepts(const Provider& provider, const InboundRequest& request) {
 bool names_twice(std::string_view body) {
   const auto parsed = parse_json(body);
   const auto* document = std::get_if<JsonDocument>(&parsed);
-  return document != nullptr && document->has_doubled_keys;
+  return document != nullptr && document->has_doubled_keys();
 }
 
 void check_header_scheme(const InboundRequest& unsigned_request) {

@@ -66,7 +66,7 @@ bool is_same_object(const Json& ours, const nlohmann::json& other) {
 }
 
 bool is_same_array(const Json& ours, const nlohmann::json& other) {
-  const auto& elements = ours.elements();
+  const auto elements = ours.elements();
   return other.is_array() &&
          std::equal(elements.begin(), elements.end(), other.begin(), other.end(), is_same);
 }
@@ -90,7 +90,7 @@ void check_canonical(const Json& value) {
   const auto again = parse_json(canonical);
   const auto* document = std::get_if<JsonDocument>(&again);
   require(document != nullptr, "the canonical form is JSON");
-  require(!document->has_doubled_keys, "the canonical form names nothing twice");
+  require(!document->has_doubled_keys(), "the canonical form names nothing twice");
   require(canonical_json(document->root) == canonical, "the canonical form is its own");
 }
 

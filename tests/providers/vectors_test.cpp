@@ -58,6 +58,7 @@ constexpr std::array kDecisions{
 
 struct Vector {
   std::string provider;
+  JsonDocument document;  // the file's
   Json json;
   std::string name() const { return provider + "/" + std::string{*json["name"].string()}; }
 };
@@ -77,7 +78,7 @@ std::vector<Vector> vectors_of(const std::string& provider) {
   std::vector<Vector> vectors;
   if (document == nullptr) return vectors;
   for (const auto& json : document->root["vectors"].elements()) {
-    vectors.push_back({provider, json});
+    vectors.push_back({provider, *document, json});
   }
   return vectors;
 }
@@ -97,8 +98,8 @@ ProviderSettings settings_of(const Json& vector) {
 InboundRequest request_of(const Json& vector) {
   auto request = a_request(base64_decode(*vector["body"].string()).value());
   for (const auto& header : vector["headers"].elements()) {
-    request.headers.push_back({std::string{*header.elements().at(0).string()},
-                               std::string{*header.elements().at(1).string()}});
+    request.headers.push_back(
+        {std::string{*header.elements()[0].string()}, std::string{*header.elements()[1].string()}});
   }
   return request;
 }
@@ -188,7 +189,7 @@ TEST(AdyenVectorsTest, AgreeOnTheSignedTextOfEveryReadableItem) {
   }
   std::size_t compared = 0;
   for (const auto& vector : vectors_of("adyen")) {
-    const auto& expected = vector.json["items"].elements();
+    const auto expected = vector.json["items"].elements();
     const auto read = read_adyen_batch(request_of(vector.json).body);
     const auto* batch = std::get_if<AdyenBatch>(&read);
     for (std::size_t i = 0; batch != nullptr && i < expected.size(); ++i) {
