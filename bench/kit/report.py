@@ -152,7 +152,8 @@ def server_table(results, figure):
 
 def markdown(results):
     environment = results.environment
-    lines = ["# Results", "", "Written by `bench/run`; [README.md](README.md) says what each line means.", "",
+    lines = ["# Results", "", "Written by `bench/run`; [README.md](README.md) says what each line means, "
+             "[NOTES.md](NOTES.md) where the time goes.", "",
              environment_text(environment), "", *filter(None, [noise_text(results)]), "",
              "Medians over the rounds, in brackets the lowest and the highest. Load generator, server and PostgreSQL "
              "share the cores, so every figure is one of the whole machine, and ratios within one measurement hold "
