@@ -1,22 +1,35 @@
 #include "handlers/registry.h"
 
+#include <utility>
+
+#include "handlers/event_filter.h"
 #include "handlers/payments/ledger.h"
 
 namespace hookgate {
+namespace {
 
-std::vector<std::string_view> handler_kinds() {
-  return {"payments"};
-}
-
-std::vector<std::string_view> later_handler_kinds() {
-  return {"amqp", "forward", "kafka", "sql"};
-}
-
-std::unique_ptr<Handler> make_handler(const HandlerSettings& settings) {
+std::unique_ptr<Handler> make_unfiltered(const HandlerSettings& settings) {
+  if (settings.kind == "sql") return std::make_unique<SqlHandler>(settings.name, settings.sql);
   if (settings.kind != "payments") return nullptr;
   FoldSettings fold_settings;
   fold_settings.capture_immediate = settings.capture == "immediate";
   return std::make_unique<PaymentsLedger>(settings.name, fold_settings);
+}
+
+}  // namespace
+
+std::vector<std::string_view> handler_kinds() {
+  return {"payments", "sql"};
+}
+
+std::vector<std::string_view> later_handler_kinds() {
+  return {"amqp", "forward", "kafka"};
+}
+
+std::unique_ptr<Handler> make_handler(const HandlerSettings& settings) {
+  auto handler = make_unfiltered(settings);
+  if (handler == nullptr || settings.events.empty()) return handler;
+  return std::make_unique<EventFilter>(std::move(handler), settings.events);
 }
 
 }  // namespace hookgate

@@ -6,13 +6,16 @@
 #include <vector>
 
 #include "domain/handler.h"
+#include "handlers/sql/sql_handler.h"
 
 namespace hookgate {
 
 struct HandlerSettings {
   std::string name;
-  std::string kind;                // "payments"
-  std::string capture = "manual";  // payments, Adyen: "manual" or "immediate"
+  std::string kind;                   // one of handler_kinds()
+  std::vector<std::string> events{};  // globs of event types; empty: all
+  std::string capture = "manual";     // payments, Adyen: "manual" or "immediate"
+  SqlHandlerSettings sql{};           // of the kind "sql"
 };
 
 // Kinds that can be configured now, sorted.

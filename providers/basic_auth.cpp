@@ -24,6 +24,7 @@ class WithBasicAuth final : public Provider {
   std::vector<NewEvent> events(const InboundRequest& request) const override {
     return provider_->events(request);
   }
+  bool has_client_keys() const override { return provider_->has_client_keys(); }
   std::string_view success_body() const override { return provider_->success_body(); }
   std::chrono::hours redelivery_horizon() const override { return provider_->redelivery_horizon(); }
 

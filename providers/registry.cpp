@@ -4,6 +4,7 @@
 #include <array>
 
 #include "providers/adyen.h"
+#include "providers/idempotency_key.h"
 #include "providers/standard_webhooks.h"
 #include "providers/stripe.h"
 
@@ -23,17 +24,18 @@ struct Entry {
 // Sorted by name.
 constexpr std::array kProviders{
     Entry{"adyen", make_adyen},
+    Entry{"idempotency-key", make<IdempotencyKey>},
     Entry{"standard-webhooks", make<StandardWebhooks>},
     Entry{"stripe", make<Stripe>},
 };
 
 // Sorted. A name moves up when its provider is written.
-constexpr std::array<std::string_view, 23> kLater{
-    "airwallex", "braintree",  "chargebee",       "checkout-com", "coinbase-commerce",
-    "github",    "gocardless", "idempotency-key", "klarna",       "mangopay",
-    "meta",      "mollie",     "paddle",          "paypal",       "razorpay",
-    "revolut",   "shopify",    "slack",           "square",       "svix",
-    "twilio",    "worldline",  "xendit",
+constexpr std::array<std::string_view, 22> kLater{
+    "airwallex", "braintree",  "chargebee", "checkout-com", "coinbase-commerce",
+    "github",    "gocardless", "klarna",    "mangopay",     "meta",
+    "mollie",    "paddle",     "paypal",    "razorpay",     "revolut",
+    "shopify",   "slack",      "square",    "svix",         "twilio",
+    "worldline", "xendit",
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "ingest/commit_queue.h"
 #include "ingest/listener.h"
 #include "ingest/receiver.h"
+#include "ingest/responder.h"
 #include "providers/basic_auth.h"
 #include "providers/registry.h"
 #include "store/backlog.h"
@@ -26,7 +27,15 @@
 namespace hookgate {
 namespace {
 
-SourceMap make_sources(const Config& config) {
+// The configuration has checked that there is one.
+Handler* handler_named(std::string_view name,
+                       const std::vector<std::unique_ptr<Handler>>& handlers) {
+  return std::ranges::find(handlers, name, [](const auto& handler) { return handler->name(); })
+      ->get();
+}
+
+SourceMap make_sources(const Config& config, const std::vector<std::unique_ptr<Handler>>& handlers,
+                       bool has_extras) {
   SourceMap sources;
   for (const auto& configured : config.sources) {
     Source source;
@@ -41,6 +50,8 @@ SourceMap make_sources(const Config& config) {
                                  configured.basic_auth->password);
     }
     source.provider = std::move(provider);
+    source.has_handlers = !configured.handlers.empty() || has_extras;
+    if (!configured.respond.empty()) source.respond = handler_named(configured.respond, handlers);
     sources.emplace(configured.name, std::move(source));
   }
   return sources;
@@ -52,20 +63,22 @@ std::vector<HandledSource> make_handled_sources(
   std::vector<HandledSource> sources;
   for (const auto& configured : config.sources) {
     HandledSource source{configured.name, configured.provider, {}};
-    for (const auto& name : configured.handlers) {
-      const auto found = std::ranges::find(handlers, name, [](const auto& h) { return h->name(); });
-      source.handlers.push_back(found->get());
-    }
+    for (const auto& name : configured.handlers)
+      source.handlers.push_back(handler_named(name, handlers));
     for (const auto& extra : extras) source.handlers.push_back(extra.get());
     sources.push_back(std::move(source));
   }
   return sources;
 }
 
-std::vector<std::unique_ptr<Handler>> make_handlers(const Config& config) {
-  std::vector<std::unique_ptr<Handler>> handlers;
-  for (const auto& settings : config.handlers) handlers.push_back(make_handler(settings));
-  return handlers;
+// `fresh` with the handlers that run: those of its sources change only with a restart.
+Config with_handlers_of(const Config& running, Config fresh) {
+  for (auto& source : fresh.sources) {
+    const auto same = std::ranges::find(running.sources, source.name, &SourceConfig::name);
+    source.handlers = same->handlers;
+    source.respond = same->respond;
+  }
+  return fresh;
 }
 
 std::vector<std::string> source_names(const Config& config) {
@@ -98,6 +111,14 @@ PoolSettings ingest_pool_settings(const Config& config, std::size_t connections)
   return settings;
 }
 
+// A client waits for the answer, and the others for the thread.
+PoolSettings respond_pool_settings(const Config& config, std::size_t connections) {
+  auto settings = pool_settings(config, connections, true);
+  settings.session.statement_timeout = std::chrono::milliseconds{4'500};
+  settings.session.lock_timeout = std::chrono::milliseconds{2'000};
+  return settings;
+}
+
 // For scrapes: they want an answer soon or none.
 PoolSettings backlog_pool_settings(const Config& config) {
   auto settings = pool_settings(config, 1, true);
@@ -107,7 +128,8 @@ PoolSettings backlog_pool_settings(const Config& config) {
 
 void declare_sources(Metrics& metrics, const Config& config) {
   for (const auto& source : config.sources) {
-    metrics.declare_source(source.name, source.settings.secrets.size());
+    metrics.declare_source(source.name,
+                           source.settings.secrets.size() + source.settings.clients.size());
   }
 }
 
@@ -172,10 +194,22 @@ MaintenanceSettings maintenance_settings(const Config& config) {
 
 }  // namespace
 
+std::vector<std::unique_ptr<Handler>> make_handlers(const Config& config) {
+  std::vector<std::unique_ptr<Handler>> handlers;
+  for (const auto& settings : config.handlers) handlers.push_back(make_handler(settings));
+  return handlers;
+}
+
 std::vector<KeyRetention> key_retention(const Config& config) {
   std::vector<KeyRetention> keys;
   for (const auto& source : config.sources) keys.push_back({source.name, source.retain});
   return keys;
+}
+
+void check_handlers(Connection& connection, std::span<const std::unique_ptr<Handler>> handlers) {
+  in_event_transaction(connection, [handlers](EventTransaction& transaction) {
+    for (const auto& handler : handlers) handler->check(transaction.sql());
+  });
 }
 
 // In the order of construction; destroyed in reverse.
@@ -185,6 +219,7 @@ struct App::Parts {
       : ingest_pool(ingest_pool_settings(config, static_cast<std::size_t>(kWriters))),
         claim_pool(pool_settings(config, worker_connections(config), false)),
         run_pool(pool_settings(config, worker_connections(config), true)),
+        respond_pool(respond_pool_settings(config, kResponders)),
         duty_pool(pool_settings(config, kDutyConnections, true)),
         backlog_pool(backlog_pool_settings(config)),
         handlers(make_handlers(config)),
@@ -194,8 +229,9 @@ struct App::Parts {
         workers([this] { return runner.run_once(); }, worker_pool_settings(config)),
         maintenance(duty_pool, clock, maintenance_settings(config)),
         queue(ingest_pool, commit_queue_settings(metrics), [this] { workers.wake(); }),
-        receiver(make_sources(config), queue, clock, receiver_settings(config, metrics),
-                 [this] { return is_ready(); }),
+        responder(respond_pool, clock, responder_settings(metrics), [this] { workers.wake(); }),
+        receiver(make_sources(config, handlers, !extras.empty()), queue, responder, clock,
+                 receiver_settings(config, metrics), [this] { return is_ready(); }),
         listener(make_listener(config, receiver, metrics)),
         admin(admin_settings(config), [this] { return is_ready(); }) {
     declare_sources(metrics, config);
@@ -205,6 +241,7 @@ struct App::Parts {
 
   static constexpr int kWriters = 2;
   static constexpr std::size_t kDutyConnections = 2;
+  static constexpr std::size_t kResponders = 4;
 
   static std::size_t worker_connections(const Config& config) {
     return static_cast<std::size_t>(std::max(1, config.workers.count));
@@ -213,6 +250,13 @@ struct App::Parts {
   static CommitQueueSettings commit_queue_settings(Metrics& metrics) {
     CommitQueueSettings settings;
     settings.writers = kWriters;
+    settings.metrics = &metrics;
+    return settings;
+  }
+
+  static ResponderSettings responder_settings(Metrics& metrics) {
+    ResponderSettings settings;
+    settings.threads = static_cast<int>(kResponders);
     settings.metrics = &metrics;
     return settings;
   }
@@ -249,6 +293,7 @@ struct App::Parts {
   ConnectionPool ingest_pool;
   ConnectionPool claim_pool;
   ConnectionPool run_pool;
+  ConnectionPool respond_pool;
   ConnectionPool duty_pool;
   ConnectionPool backlog_pool;
   std::vector<std::unique_ptr<Handler>> handlers;
@@ -257,6 +302,7 @@ struct App::Parts {
   WorkerPool workers;
   Maintenance maintenance;
   CommitQueue queue;
+  Responder responder;
   Receiver receiver;
   std::unique_ptr<Listener> listener;
   AdminServer admin;
@@ -297,10 +343,13 @@ void App::start() {
       throw SchemaBehind("the schema is at version " + std::to_string(schema.current) + " of " +
                          std::to_string(schema.latest) + "; run `hookgate migrate`");
     }
+    check_handlers(*lease, parts.handlers);
+    check_handlers(*lease, parts.extras);
     ensure_body_partitions(*lease, clock_());
   }
   start_workers();
   parts.queue.start();
+  parts.responder.start();
   parts.listener->start();
   start_admin();
 }
@@ -341,6 +390,7 @@ void App::stop() noexcept {
   auto& parts = *parts_;
   parts.receiver.drain();
   parts.listener->stop();
+  parts.responder.stop();
   parts.queue.stop();
   parts.workers.stop();
   parts.maintenance.stop();
@@ -352,7 +402,8 @@ void App::stop() noexcept {
 bool App::reload(const Config& config) {
   if (source_names(config) != source_names(config_)) return false;
   declare_sources(parts_->metrics, config);
-  parts_->receiver.replace_sources(make_sources(config));
+  parts_->receiver.replace_sources(
+      make_sources(with_handlers_of(config_, config), parts_->handlers, !parts_->extras.empty()));
   try {
     parts_->listener->reload_tls();
   } catch (const ListenError& error) {

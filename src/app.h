@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,8 @@
 #include "domain/time.h"
 
 namespace hookgate {
+
+class Connection;
 
 // A whole gateway in one object: the one place that names concrete parts and the order in which
 // they start and stop.
@@ -22,7 +26,7 @@ class App {
   void add_handler(std::unique_ptr<Handler> handler);
 
   // Brings the schema up to date (unless told not to), then starts workers, then the listeners.
-  // Throws StoreUnavailable, SchemaTooNew, SchemaBehind, ListenError.
+  // Throws StoreUnavailable, SchemaTooNew, SchemaBehind, InvalidHandler, ListenError.
   void start();
 
   // Refuses new requests, answers those it has, finishes running handlers. Idempotent.
@@ -56,6 +60,13 @@ class SchemaBehind : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// The handlers of the configuration, in its order.
+std::vector<std::unique_ptr<Handler>> make_handlers(const Config& config);
+
+// Has every handler look whether the database has what it needs; writes nothing. Throws
+// InvalidHandler, StoreUnavailable.
+void check_handlers(Connection& connection, std::span<const std::unique_ptr<Handler>> handlers);
 
 // Retention of the keys of every source.
 std::vector<struct KeyRetention> key_retention(const Config& config);

@@ -96,7 +96,7 @@ void ConfigBuilder::read_retention() {
 void ConfigBuilder::read_handlers() {
   BlockNames names;
   for (const auto& node : blocks("handler"))
-    config_.handlers.push_back(read_handler(file_, node, names));
+    config_.handlers.push_back(read_handler(file_, node, names, config_.warnings));
 }
 
 void ConfigBuilder::read_sources() {

@@ -74,6 +74,7 @@ struct SourceConfig {
   std::vector<IpNetwork> allow;       // empty: all
   double rate_limit = 0;              // authentic events a second; 0: none
   std::vector<std::string> handlers;  // names of [[handler]] blocks, in order
+  std::string respond;                // the one that answers in the request; "": none
 };
 
 // Everything is checked when this exists: names resolve, secrets decode, limits are positive.

@@ -9,6 +9,7 @@
 
 #include "config_networks.h"
 #include "config_schema.h"
+#include "config_sql_handler.h"
 #include "config_values.h"
 #include "domain/provider.h"
 #include "handlers/registry.h"
@@ -22,15 +23,19 @@ using std::chrono::hours;
 using std::chrono::seconds;
 
 constexpr std::string_view kAdyen = "adyen";
+constexpr std::string_view kIdempotencyKey = "idempotency-key";
 constexpr std::string_view kItemScheme = "item";
 constexpr std::array<std::string_view, 2> kSchemes{kItemScheme, "header"};
 constexpr std::string_view kManualCapture = "manual";
 constexpr std::array<std::string_view, 2> kCaptures{"immediate", kManualCapture};
 
-constexpr std::size_t kSecretsMax = 16;  // each one costs an HMAC for every request
+constexpr std::size_t kSecretsMax = 16;     // each one costs an HMAC for every request
+constexpr std::size_t kClientsMax = 1'000;  // each is compared for every request
 constexpr std::size_t kAccountsMax = 1'000;
 constexpr std::size_t kHandlersMax = 64;  // of one source
+constexpr std::size_t kGlobsMax = 256;    // of one handler
 constexpr hours kKeepingMax{24 * 3650};
+constexpr hours kClientKeysKept{24};
 constexpr NumberRange kRateLimit{.least = 0, .most = 1'000'000};
 
 // Reads one source in steps; each takes what the earlier ones have filled in.
@@ -51,7 +56,11 @@ class SourceReader {
   void read_retain(hours horizon);
   void read_basic_auth();
   void read_senders();
+  void read_clients();
+  std::string handler_name(std::string_view key, const ConfigText& text,
+                           std::span<const HandlerSettings> handlers) const;
   void read_handlers(std::span<const HandlerSettings> handlers);
+  void read_respond(std::span<const HandlerSettings> handlers);
   void warn_at(ConfigPosition at, std::string_view text, std::vector<std::string>& warnings) const;
 
   const ConfigFile& file_;
@@ -92,7 +101,8 @@ SourceConfig SourceReader::read(BlockNames& names, std::span<const HandlerSettin
   source_.name = names.take(block_);
   source_.provider = provider_name();
   refuse_later_keys(file_, node_, config_section("source"));
-  read_secrets();
+  read_clients();
+  if (source_.provider != kIdempotencyKey) read_secrets();
   read_tolerance();
   read_adyen_keys();
   read_retain(provider()->redelivery_horizon());
@@ -100,6 +110,7 @@ SourceConfig SourceReader::read(BlockNames& names, std::span<const HandlerSettin
   read_basic_auth();
   read_senders();
   read_handlers(handlers);
+  read_respond(handlers);
   return source_;
 }
 
@@ -148,7 +159,8 @@ std::unique_ptr<Provider> SourceReader::provider() const {
     if (invalid.secret_index < 0 || index >= secret_texts_.size())
       file_.fail(block_.at(), "[[source]] " + in_quotes(source_.name) +
                                   " cannot be verified: " + invalid.message);
-    block_.fail("secrets", secret_texts_[index].at, "cannot be used: " + invalid.message);
+    block_.fail(source_.settings.clients.empty() ? "secrets" : "clients", secret_texts_[index].at,
+                "cannot be used: " + invalid.message);
   }
 }
 
@@ -159,7 +171,8 @@ void SourceReader::read_retain(hours horizon) {
                 "is " + format_duration(*retain) + ", but " + source_.provider +
                     " can send an event again for " + format_duration(horizon) + "; write " +
                     in_quotes(format_duration(horizon)) + " or more");
-  source_.retain = retain ? std::chrono::duration_cast<hours>(*retain) : horizon;
+  const auto usual = source_.provider == kIdempotencyKey ? kClientKeysKept : horizon;
+  source_.retain = retain ? std::chrono::duration_cast<hours>(*retain) : usual;
 }
 
 void SourceReader::read_basic_auth() {
@@ -187,19 +200,73 @@ void SourceReader::read_senders() {
   source_.rate_limit = block_.number("rate_limit", source_.rate_limit, kRateLimit);
 }
 
+std::string SourceReader::handler_name(std::string_view key, const ConfigText& text,
+                                       std::span<const HandlerSettings> handlers) const {
+  std::vector<std::string_view> known;
+  for (const auto& handler : handlers) known.emplace_back(handler.name);
+  if (std::ranges::find(known, text.value) == known.end())
+    block_.fail(key, text.at,
+                "names " + text.shown + ", but there is no such [[handler]]" +
+                    (text.is_reference ? "" : did_you_mean(text.value, known, '"')));
+  return text.value;
+}
+
 void SourceReader::read_handlers(std::span<const HandlerSettings> handlers) {
   const auto texts = block_.texts("handlers", kHandlersMax);
   if (!texts) return;
-  std::vector<std::string_view> known;
-  for (const auto& handler : handlers) known.emplace_back(handler.name);
   for (const auto& text : *texts) {
-    if (std::ranges::find(known, text.value) == known.end())
-      block_.fail("handlers", text.at,
-                  "names " + text.shown + ", but there is no such [[handler]]" +
-                      (text.is_reference ? "" : did_you_mean(text.value, known, '"')));
-    if (std::ranges::find(source_.handlers, text.value) != source_.handlers.end())
+    auto name = handler_name("handlers", text, handlers);
+    if (std::ranges::find(source_.handlers, name) != source_.handlers.end())
       block_.fail("handlers", text.at, "names " + text.shown + " twice");
-    source_.handlers.push_back(text.value);
+    source_.handlers.push_back(std::move(name));
+  }
+}
+
+// Only a handler that has an answer to give.
+void SourceReader::read_respond(std::span<const HandlerSettings> handlers) {
+  const auto text = block_.text("respond");
+  if (!text) return;
+  source_.respond = handler_name("respond", *text, handlers);
+  const auto handler = std::ranges::find(handlers, source_.respond, &HandlerSettings::name);
+  if (handler->kind != "sql")
+    block_.fail("respond", text->at,
+                "names " + text->shown + " of the kind " + in_quotes(handler->kind) +
+                    "; only the kind \"sql\" has an answer");
+}
+
+void SourceReader::read_clients() {
+  constexpr std::array<std::string_view, 2> kKeys{"name", "key"};
+  const auto* const node = block_.find("clients");
+  const bool is_ours = source_.provider == kIdempotencyKey;
+  if (node == nullptr && is_ours)
+    block_.fail_missing("clients", "; without one anybody could send");
+  if (node == nullptr) return;
+  if (!is_ours)
+    block_.fail("clients", node->key_at, "is only for the provider \"idempotency-key\"");
+  for (const auto* const key : {"secrets", "basic_auth"}) {
+    const auto* const other = block_.find(key);
+    if (other != nullptr)
+      block_.fail(key, other->key_at,
+                  "is not for the provider \"idempotency-key\"; its 'clients' have keys");
+  }
+  if (!node->is_list_of_tables() || node->elements.size() > kClientsMax)
+    block_.fail("clients", node->at,
+                "must be a list of 1 to " + std::to_string(kClientsMax) +
+                    " tables { name = ..., key = ... }");
+  for (const auto& element : node->elements) {
+    for (const auto& member : element.members) {
+      if (std::ranges::find(kKeys, member.key) == kKeys.end())
+        file_.fail(member.key_at, "unknown key " + in_quotes(member.key, '\'') +
+                                      " in clients of [[source]]" +
+                                      did_you_mean(member.key, kKeys, '\''));
+    }
+    const ConfigBlock client{file_, element, "clients of [[source]]"};
+    const auto name = client.required_text("name");
+    if (!is_block_name(name.value))
+      client.fail("name", name.at, "must be 1 to 64 of a-z, 0-9, '_' and '-', found " + name.shown);
+    const auto key = client.required_text("key");
+    secret_texts_.push_back(key);
+    source_.settings.clients.push_back({name.value, Secret{key.value}});
   }
 }
 
@@ -212,7 +279,7 @@ void SourceReader::warn(std::vector<std::string>& warnings) const {
                 " has no 'basic_auth'; Adyen does not sign fields such as reason and "
                 "disputeStatus, so whoever replays a notification can alter them",
             warnings);
-  if (source_.handlers.empty())
+  if (source_.handlers.empty() && source_.respond.empty())
     warn_at(block_.at(), name + " has no 'handlers'; its events are only stored", warnings);
   if (source_.settings.tolerance > source_.retain)
     warn_at(block_.find("tolerance")->at,
@@ -225,6 +292,24 @@ void SourceReader::warn(std::vector<std::string>& warnings) const {
 void SourceReader::warn_at(ConfigPosition at, std::string_view text,
                            std::vector<std::string>& warnings) const {
   warnings.push_back(file_.where(at) + std::string{text});
+}
+
+struct KeyOfKind {
+  std::string_view key;
+  std::string_view kind;
+};
+constexpr std::array<KeyOfKind, 5> kKeysOfKinds{{{"capture", "payments"},
+                                                 {"params", "sql"},
+                                                 {"required", "sql"},
+                                                 {"statement", "sql"},
+                                                 {"answer", "sql"}}};
+
+void refuse_keys_of_other_kinds(const ConfigBlock& block, std::string_view kind) {
+  for (const auto& [key, only] : kKeysOfKinds) {
+    const auto* const node = block.find(key);
+    if (node != nullptr && kind != only)
+      block.fail(key, node->key_at, "is only for the kind " + in_quotes(only));
+  }
 }
 
 }  // namespace
@@ -241,7 +326,8 @@ std::string BlockNames::take(const ConfigBlock& block) {
   return text.value;
 }
 
-HandlerSettings read_handler(const ConfigFile& file, const ConfigNode& node, BlockNames& names) {
+HandlerSettings read_handler(const ConfigFile& file, const ConfigNode& node, BlockNames& names,
+                             std::vector<std::string>& warnings) {
   const auto& section = config_section("handler");
   const ConfigBlock block{file, node, section.title()};
   const auto kinds = handler_kinds();
@@ -250,8 +336,15 @@ HandlerSettings read_handler(const ConfigFile& file, const ConfigNode& node, Blo
   const auto kind = block.required_text("kind", "; there are " + known_names(kinds));
   settings.kind = one_of(block, "kind", kind, kinds, later_handler_kinds());
   refuse_later_keys(file, node, section);
+  refuse_keys_of_other_kinds(block, settings.kind);
+  if (const auto globs = block.texts("events", kGlobsMax)) {
+    if (globs->empty())
+      block.fail("events", block.find("events")->at, "is empty; leave it out to see every event");
+    for (const auto& glob : *globs) settings.events.push_back(glob.value);
+  }
   if (const auto capture = block.text("capture"))
     settings.capture = one_of(block, "capture", *capture, kCaptures, {});
+  if (settings.kind == "sql") settings.sql = read_sql_handler(file, block, warnings);
   return settings;
 }
 

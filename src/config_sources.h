@@ -24,8 +24,9 @@ class BlockNames {
   std::map<std::string, std::size_t, std::less<>> lines_;  // of the first block of each name
 };
 
-// One [[handler]] block, checked.
-HandlerSettings read_handler(const ConfigFile& file, const ConfigNode& node, BlockNames& names);
+// One [[handler]] block, checked. Appends to `warnings` what is no error.
+HandlerSettings read_handler(const ConfigFile& file, const ConfigNode& node, BlockNames& names,
+                             std::vector<std::string>& warnings);
 
 // One [[source]] block, checked to the end: its provider can be made, its handlers are among
 // `handlers`. Appends to `warnings`.

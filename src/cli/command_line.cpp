@@ -355,6 +355,9 @@ int run_guarded(const Action& action) {
   } catch (const ConfigError& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return kExitUsage;
+  } catch (const InvalidHandler& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return kExitUsage;
   } catch (const UsageError& error) {
     return usage_error(error.what());
   } catch (const StoreUnavailable& error) {

@@ -41,6 +41,7 @@ int check_command(const ConfigOptions& options) {
     database = "reached, schema at version " + std::to_string(state.current) + " of " +
                std::to_string(state.latest);
     if (!state.up_to_date() && !config.database.migrate) code = kExitFailed;
+    check_handlers(connection, make_handlers(config));
   }
   if (options.json) {
     nlohmann::ordered_json json{

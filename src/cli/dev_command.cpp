@@ -22,7 +22,7 @@ void print_hints(const App& app, const std::filesystem::path& file) {
   const auto address = app.public_address();
   std::printf("\nlistening on %s\nadmin on %s\n\n", address.c_str(), app.admin_address().c_str());
   const auto unix_socket = unix_socket_path(address);
-  for (const auto* source : {"stripe", "adyen", "standard"}) {
+  for (const auto* source : {"stripe", "adyen", "standard", "orders"}) {
     if (unix_socket) {
       std::printf("  curl --unix-socket %s http://localhost/webhooks/%s\n",
                   std::string{*unix_socket}.c_str(), source);
@@ -36,8 +36,10 @@ void print_hints(const App& app, const std::filesystem::path& file) {
     std::printf(
         "try, from another shell:\n"
         "  build/release/hookgate replay fixtures --to http://%s\n"
-        "  build/release/hookgate payments list\n\n",
-        address.c_str());
+        "  build/release/hookgate payments list\n"
+        "  curl -i http://%s/webhooks/orders -H 'Authorization: Bearer %s' \\\n"
+        "    -H 'Idempotency-Key: K1' -d '{\"product\":\"book\",\"quantity\":2}'\n\n",
+        address.c_str(), address.c_str(), kDevWebKey);
   }
   std::fflush(stdout);
 }

@@ -3,7 +3,9 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "store/connection.h"
 #include "store/database_admin.h"
+#include "store/event_queue.h"
 
 namespace hookgate {
 namespace {
@@ -42,13 +44,36 @@ provider = "standard-webhooks"
 secrets = ["@STANDARD@"]
 handlers = ["payments"]
 
-# The source "orders" (Idempotency-Key for clients of your own) is not available yet.
+# Clients of your own, which send a request again until they know its outcome.
+[[source]]
+name = "orders"
+provider = "idempotency-key"
+clients = [{ name = "web", key = "@WEB@" }, { name = "mobile", key = "@MOBILE@" }]
+respond = "create-order"
 
 [[handler]]
 name = "payments"
 kind = "payments"
 capture = "manual"
+
+[[handler]]
+name = "create-order"
+kind = "sql"
+params = { client = "@scope", product = "/product", quantity = "/quantity" }
+statement = "INSERT INTO orders (client_id, product, quantity) VALUES (:client, :product, :quantity::int) RETURNING id AS order_id"
+answer = 201
 )toml";
+
+// What the handler of the source "orders" writes to.
+constexpr auto kOrdersTable = R"sql(
+  CREATE TABLE IF NOT EXISTS orders (
+    id         bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    client_id  text        NOT NULL,
+    product    text        NOT NULL,
+    quantity   integer     NOT NULL CHECK (quantity > 0),
+    created_at timestamptz NOT NULL DEFAULT now()
+  )
+)sql";
 
 std::string replaced(std::string text, const std::string& mark, const std::string& value) {
   text.replace(text.find(mark), mark.size(), value);
@@ -71,6 +96,8 @@ void write_dev_config(const std::filesystem::path& file, const std::string& data
   text = replaced(std::move(text), "@STRIPE@", kDevStripeSecret);
   text = replaced(std::move(text), "@ADYEN@", kDevAdyenKey);
   text = replaced(std::move(text), "@STANDARD@", kDevStandardSecret);
+  text = replaced(std::move(text), "@WEB@", kDevWebKey);
+  text = replaced(std::move(text), "@MOBILE@", kDevMobileKey);
   std::ofstream out{file};
   out << text;
   if (!out.flush()) throw std::runtime_error("cannot write " + file.string());
@@ -82,7 +109,13 @@ std::string with_dev_database(const std::string& server_url, const std::string& 
 
 std::string prepare_dev_database(const std::string& server_url, const std::string& database,
                                  bool fresh) {
-  return ensure_database(Secret{server_url}, database, fresh).reveal();
+  const auto url = ensure_database(Secret{server_url}, database, fresh);
+  Connection connection{url, {}};
+  in_event_transaction(connection, [](EventTransaction& transaction) {
+    transaction.sql().execute(kOrdersTable);
+    transaction.commit();
+  });
+  return url.reveal();
 }
 
 }  // namespace hookgate

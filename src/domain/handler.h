@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "domain/event.h"
@@ -11,16 +14,36 @@
 
 namespace hookgate {
 
+// What a handler wants the sender of the request to be told, where somebody waits for it.
+struct HandlerAnswer {
+  int status = 200;
+  std::string body;  // JSON
+};
+
+// A handler's configuration does not fit the database. The text begins with the place in the file.
+class InvalidHandler : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // What a handler may use while it runs: the transaction that also marks the event done.
 class HandlerContext {
  public:
-  HandlerContext(SqlTransaction& sql, SystemTime now) : sql_(sql), now_(now) {}
+  HandlerContext(SqlTransaction& sql, SystemTime now, bool wants_answer = false)
+      : sql_(sql), now_(now), wants_answer_(wants_answer) {}
   SqlTransaction& sql() { return sql_; }
   SystemTime now() const { return now_; }
+
+  // Whether the sender waits for what this handler answers.
+  bool wants_answer() const { return wants_answer_; }
+  void set_answer(HandlerAnswer answer) { answer_ = std::move(answer); }
+  const std::optional<HandlerAnswer>& answer() const { return answer_; }
 
  private:
   SqlTransaction& sql_;
   SystemTime now_;
+  bool wants_answer_;
+  std::optional<HandlerAnswer> answer_;
 };
 
 // A reaction to events. It must be safe to run for the same fact again, under another event id and
@@ -34,6 +57,16 @@ class Handler {
   virtual std::string_view name() const = 0;
 
   virtual Outcome handle(const Event& event, HandlerContext& context) = 0;
+
+  // Whether `handle` would do more with such an event than ignore it, as far as its type tells.
+  virtual bool wants(std::string_view event_type) const {
+    (void)event_type;
+    return true;
+  }
+
+  // Whether the database has what `handle` needs. Throws InvalidHandler, StoreUnavailable; what it
+  // writes is undone.
+  virtual void check(SqlTransaction& sql) const { (void)sql; }
 
   // Whether it is run again, with `event.versions`, when another body arrives under an event's id.
   virtual bool sees_versions() const { return false; }

@@ -43,6 +43,13 @@ class Provider {
   // The success body the sender insists on; "" for our own JSON.
   virtual std::string_view success_body() const { return ""; }
 
+  // What a sender without the right credentials is told to bring: the scheme of WWW-Authenticate.
+  virtual std::string_view challenge() const { return "Basic realm=\"webhooks\""; }
+
+  // Whether its requests carry a key of the client's choice: other content under a key is the
+  // client's mistake then and refused, not a conflict to be looked at.
+  virtual bool has_client_keys() const { return false; }
+
   // Puts a fresh signature over `request.body` on the request, as the sender would with the first
   // secret, replacing what is there. Used by replay, sign, bench and tests.
   virtual void sign(InboundRequest& request, SystemTime now) const = 0;
@@ -52,11 +59,18 @@ class Provider {
   virtual std::chrono::hours redelivery_horizon() const = 0;
 };
 
+// A client of our own, for `idempotency-key` sources.
+struct ApiClient {
+  std::string name;  // the scope of its keys
+  Secret key;        // its bearer token
+};
+
 // What a provider is made from. Which fields a provider takes is said in its header.
 struct ProviderSettings {
   std::vector<Secret> secrets;
   std::chrono::seconds tolerance{300};
-  std::string scheme = "item";  // Adyen: "item" or "header"
+  std::string scheme = "item";     // Adyen: "item" or "header"
+  std::vector<ApiClient> clients;  // idempotency-key
 };
 
 // The settings cannot make a safe verifier: an empty or undecodable secret, for one.

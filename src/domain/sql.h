@@ -22,7 +22,13 @@ using SqlValue = std::variant<std::nullptr_t, std::string, std::int64_t, bool, B
 
 using SqlRow = std::vector<std::optional<std::string>>;  // PostgreSQL's text form; NULL is nullopt
 
+struct SqlColumn {
+  std::string name;
+  std::uint32_t type = 0;  // PostgreSQL's number of the type (pg_type.oid)
+};
+
 struct SqlResult {
+  std::vector<SqlColumn> columns;  // empty for a statement that returns no rows
   std::vector<SqlRow> rows;
   std::size_t affected_rows = 0;
 };

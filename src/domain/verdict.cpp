@@ -13,6 +13,8 @@ std::string_view reason_code(RejectReason reason) {
     case RejectReason::kBodyUnreadable: return "body-unreadable";
     case RejectReason::kCredentialsMissing: return "credentials-missing";
     case RejectReason::kCredentialsMismatch: return "credentials-mismatch";
+    case RejectReason::kKeyMissing: return "idempotency-key-missing";
+    case RejectReason::kKeyMalformed: return "idempotency-key-malformed";
   }
   return "unknown";
 }
@@ -21,6 +23,8 @@ int http_status(RejectReason reason) {
   switch (reason) {
     case RejectReason::kSignatureMalformed:
     case RejectReason::kTimestampMalformed:
+    case RejectReason::kKeyMissing:
+    case RejectReason::kKeyMalformed:
     case RejectReason::kBodyUnreadable: return 400;
     default: return 401;
   }

@@ -18,6 +18,8 @@ enum class RejectReason {
   kBodyUnreadable,      // the body must be read to be verified and cannot be
   kCredentialsMissing,  // basic authentication is configured and did not come
   kCredentialsMismatch,
+  kKeyMissing,    // a client of our own sent no Idempotency-Key
+  kKeyMalformed,  // or one that cannot be a key
 };
 
 // "signature-missing", ...

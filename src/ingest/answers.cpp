@@ -53,10 +53,16 @@ Answer unavailable_answer(std::chrono::seconds retry_after) {
   return answer;
 }
 
-Answer rejection_answer(RejectReason reason) {
+Answer still_running_answer(std::chrono::seconds retry_after) {
+  auto answer = problem_answer(409, "the first request with this key is still running");
+  answer.headers.push_back({"Retry-After", std::to_string(retry_after.count())});
+  return answer;
+}
+
+Answer rejection_answer(RejectReason reason, std::string_view challenge) {
   auto answer = problem_answer(http_status(reason), reason_code(reason));
   if (reason == RejectReason::kCredentialsMissing || reason == RejectReason::kCredentialsMismatch) {
-    answer.headers.push_back({"WWW-Authenticate", "Basic realm=\"webhooks\""});
+    answer.headers.push_back({"WWW-Authenticate", std::string{challenge}});
   }
   return answer;
 }

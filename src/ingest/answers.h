@@ -22,7 +22,11 @@ Answer method_not_allowed_answer(std::string_view allowed);
 // 503 with Retry-After.
 Answer unavailable_answer(std::chrono::seconds retry_after);
 
-Answer rejection_answer(RejectReason reason);
+// 409 with Retry-After: the first request with this key is not answered yet.
+Answer still_running_answer(std::chrono::seconds retry_after);
+
+// `challenge` goes into WWW-Authenticate where credentials lack.
+Answer rejection_answer(RejectReason reason, std::string_view challenge);
 
 // The 200 for a request whose events are committed: `provider_body` where the sender insists on
 // one, else our JSON. Has `Idempotent-Replayed: true` when none of the events was new.

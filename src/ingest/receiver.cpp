@@ -109,12 +109,22 @@ void count_events(Metrics& metrics, const Source& source, const std::vector<Stor
   }
 }
 
+// Only where one event comes a request: there is one answer.
+bool is_answered_at_once(const Source& source, const std::vector<Delivery>& deliveries) {
+  if (deliveries.size() != 1 || !deliveries.front().ignore_reason.empty()) return false;
+  const auto& event = deliveries.front().event;
+  if (!event.unusable.empty()) return false;
+  if (source.provider->has_client_keys()) return true;
+  return source.respond != nullptr && source.respond->wants(event.event_type);
+}
+
 }  // namespace
 
-Receiver::Receiver(SourceMap sources, CommitQueue& queue, Clock clock, ReceiverSettings settings,
-                   std::function<bool()> is_ready)
+Receiver::Receiver(SourceMap sources, CommitQueue& queue, Responder& responder, Clock clock,
+                   ReceiverSettings settings, std::function<bool()> is_ready)
     : sources_(std::make_shared<const SourceMap>(std::move(sources))),
       queue_(queue),
+      responder_(responder),
       clock_(std::move(clock)),
       settings_(std::move(settings)),
       trusted_proxies_{settings_.trusted_proxies, settings_.trust_unix_socket},
@@ -179,8 +189,8 @@ std::optional<Receiver::Refusal> Receiver::judge_head(
   if (is_encoded(head))
     return Refusal{problem_answer(415, "content encoding not understood"), kEncodingNotUnderstood};
   if (auto rejected = source->provider->refuse_by_head(head, clock_())) {
-    return Refusal{rejection_answer(rejected->reason), reason_code(rejected->reason),
-                   std::move(rejected->detail)};
+    return Refusal{rejection_answer(rejected->reason, source->provider->challenge()),
+                   reason_code(rejected->reason), std::move(rejected->detail)};
   }
   return std::nullopt;
 }
@@ -197,7 +207,7 @@ bool Receiver::is_allowed(const Source& source, const InboundRequest& head) cons
 void Receiver::receive(InboundRequest request, Reply reply) {
   const auto began = SteadyClock::now();
   request.received_at = clock_();
-  Exchange exchange{nullptr, std::move(reply), began, {}};
+  Exchange exchange{nullptr, std::move(reply), began, {}, {}};
   const auto path = request.path();
   if (path == kHealthPath) {
     finish(exchange, status_answer(200, "ok"));
@@ -243,8 +253,8 @@ std::optional<Receiver::Refusal> Receiver::judge(const Source& source,
                                                  std::size_t& secret_index) {
   auto verdict = source.provider->verify(request, request.received_at);
   if (auto* const rejected = std::get_if<Rejected>(&verdict)) {
-    return Refusal{rejection_answer(rejected->reason), reason_code(rejected->reason),
-                   std::move(rejected->detail)};
+    return Refusal{rejection_answer(rejected->reason, source.provider->challenge()),
+                   reason_code(rejected->reason), std::move(rejected->detail)};
   }
   secret_index = std::get<Verified>(verdict).secret_index;
   if (settings_.metrics != nullptr) {
@@ -269,6 +279,7 @@ void Receiver::submit(Exchange exchange, InboundRequest request, std::vector<New
   stored->received_at = request.received_at;
   stored->secret_index = secret_index;
 
+  exchange.remote_address = std::move(request.remote_address);
   std::vector<Delivery> deliveries;
   deliveries.reserve(events.size());
   exchange.event_ids.reserve(events.size());
@@ -278,17 +289,30 @@ void Receiver::submit(Exchange exchange, InboundRequest request, std::vector<New
     deliveries.push_back({stored, std::move(event), std::move(reason)});
   }
   const auto shared = std::make_shared<const Exchange>(std::move(exchange));
+  if (is_answered_at_once(source, deliveries)) {
+    respond(shared, std::move(deliveries.front()));
+  } else {
+    enqueue(shared, std::move(deliveries));
+  }
+}
+
+void Receiver::enqueue(std::shared_ptr<const Exchange> exchange, std::vector<Delivery> deliveries) {
+  const auto body_bytes = deliveries.front().request->body.size();
   const bool taken =
       queue_.submit(std::move(deliveries),
-                    [this, shared](const CommitResult& result) { complete(*shared, result); });
-  if (taken) return;
-  rejection_log_.add({.source = source.name,
+                    [this, exchange](const CommitResult& result) { complete(*exchange, result); });
+  if (!taken) refuse_overloaded(*exchange, body_bytes, "the commit queue is full or stopped");
+}
+
+void Receiver::refuse_overloaded(const Exchange& exchange, std::size_t body_bytes,
+                                 std::string_view detail) {
+  rejection_log_.add({.source = exchange.source->name,
                       .reason = kOverloaded,
-                      .detail = "the commit queue is full or stopped",
-                      .remote = request.remote_address,
-                      .body_bytes = stored->body.size()},
+                      .detail = detail,
+                      .remote = exchange.remote_address,
+                      .body_bytes = body_bytes},
                      SteadyClock::now());
-  finish(*shared, overloaded());
+  finish(exchange, overloaded());
 }
 
 void Receiver::complete(const Exchange& exchange, const CommitResult& result) const {

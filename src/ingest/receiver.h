@@ -16,6 +16,7 @@
 #include "ingest/commit_queue.h"
 #include "ingest/rate_limiter.h"
 #include "ingest/rejection_log.h"
+#include "ingest/responder.h"
 #include "ingest/source.h"
 #include "telemetry/metrics.h"
 
@@ -37,8 +38,8 @@ class Receiver {
   using Reply = std::function<void(Answer)>;
 
   // `is_ready`: whether the database answers and its schema is current.
-  Receiver(SourceMap sources, CommitQueue& queue, Clock clock, ReceiverSettings settings,
-           std::function<bool()> is_ready);
+  Receiver(SourceMap sources, CommitQueue& queue, Responder& responder, Clock clock,
+           ReceiverSettings settings, std::function<bool()> is_ready);
 
   // New requests are judged by these from now on; those under way finish with the old ones. What
   // was used up of a rate limit stays used up.
@@ -74,6 +75,7 @@ class Receiver {
     Reply reply;
     SteadyClock::time_point began;
     std::vector<std::string> event_ids;
+    std::string remote_address;
   };
   // An answer that is no success, with what the log and the counters say of it. Without a reason it
   // is our doing, and only counted as an answer.
@@ -93,7 +95,14 @@ class Receiver {
                                SteadyClock::time_point began, std::size_t& secret_index);
   void submit(Exchange exchange, InboundRequest request, std::vector<NewEvent> events,
               std::size_t secret_index);
+  void enqueue(std::shared_ptr<const Exchange> exchange, std::vector<Delivery> deliveries);
+  void respond(std::shared_ptr<const Exchange> exchange, Delivery delivery);
+  void refuse_overloaded(const Exchange& exchange, std::size_t body_bytes, std::string_view detail);
   void complete(const Exchange& exchange, const CommitResult& result) const;
+  void complete_answered(std::shared_ptr<const Exchange> exchange, const Delivery& delivery,
+                         AnsweredRequest answered);
+  Answer answer_to(const AnsweredRequest& answered, bool has_client_keys,
+                   const std::vector<std::string>& event_ids) const;
   // Counts and logs it.
   void note(const Refusal& refusal, const Source* source, std::string_view remote,
             std::size_t body_bytes);
@@ -103,6 +112,7 @@ class Receiver {
   mutable std::mutex mutex_;
   std::shared_ptr<const SourceMap> sources_;  // guarded by mutex_
   CommitQueue& queue_;
+  Responder& responder_;
   const Clock clock_;
   const ReceiverSettings settings_;
   const TrustedProxies trusted_proxies_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "domain/handler.h"
 #include "domain/ip_network.h"
 #include "domain/provider.h"
 
@@ -19,6 +20,8 @@ struct Source {
   std::vector<std::string> accounts;  // events of other accounts are stored as ignored; empty: any
   std::vector<IpNetwork> allow;       // clients that may send; empty: all
   double rate_limit = 0;              // authentic events a second; 0: no limit
+  Handler* respond = nullptr;         // runs in the request and makes its answer
+  bool has_handlers = false;          // that run later
 };
 
 // By name. Replaced as a whole when secrets are reloaded.

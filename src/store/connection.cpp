@@ -83,6 +83,21 @@ void Connection::prepare_once(const std::string& name, const std::string& statem
   prepared_.insert(name);
 }
 
+std::optional<std::string> Connection::prepared_name(std::string_view statement) {
+  constexpr std::size_t kStatementsMax = 500;  // the server keeps a plan of each
+  const auto known = names_.find(statement);
+  if (known != names_.end()) return known->second;
+  if (names_made_ >= kStatementsMax) return std::nullopt;
+  const auto name = "statement_" + std::to_string(++names_made_);
+  connection_->prepare(name, std::string{statement});
+  return names_.emplace(statement, name).first->second;
+}
+
+void Connection::forget_prepared(std::string_view statement) {
+  const auto known = names_.find(statement);
+  if (known != names_.end()) names_.erase(known);
+}
+
 std::int32_t Connection::type_oid(const std::string& type) {
   const auto known = type_oids_.find(type);
   if (known != type_oids_.end()) return known->second;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -45,6 +47,11 @@ class Connection {
   pqxx::connection_base& raw() { return *connection_; }
   // Prepares `statement` under `name` unless this session has.
   void prepare_once(const std::string& name, const std::string& statement);
+  // The name under which `statement` is prepared in this session from now on. Nothing when the
+  // session has prepared as many as it may.
+  std::optional<std::string> prepared_name(std::string_view statement);
+  // Has the next prepared_name() prepare it anew, under another name.
+  void forget_prepared(std::string_view statement);
   // Of a type of the schema, which each database numbers for itself.
   std::int32_t type_oid(const std::string& type);
 
@@ -55,6 +62,8 @@ class Connection {
   // virtual destructor.
   std::shared_ptr<pqxx::connection_base> connection_;
   std::set<std::string> prepared_;
+  std::map<std::string, std::string, std::less<>> names_;  // of prepared_name(), by statement
+  std::size_t names_made_ = 0;
   std::map<std::string, std::int32_t> type_oids_;
   std::chrono::steady_clock::time_point opened_at_;
 };

@@ -171,7 +171,7 @@ std::string_view status_text(FinishedEvent::Status status) {
 class WorkTransaction final : public EventTransaction {
  public:
   explicit WorkTransaction(Connection& connection)
-      : connection_(connection), work_(connection.raw()), session_(work_) {}
+      : connection_(connection), work_(connection.raw()), session_(connection, work_) {}
 
   SqlTransaction& sql() override { return session_; }
 

@@ -59,7 +59,7 @@ std::vector<EventRow> event_rows(Connection& connection, const std::string& stat
   std::vector<EventRow> events;
   translate_errors([&] {
     pqxx::nontransaction transaction{connection.raw()};
-    SqlSession session{transaction};
+    SqlSession session{connection, transaction};
     for (const auto& row : session.execute(statement, std::span<const SqlValue>{parameters}).rows) {
       events.push_back(event_row(row));
     }

@@ -13,31 +13,6 @@
 namespace hookgate {
 namespace {
 
-constexpr std::int64_t kIdBlock = 1000;  // the INCREMENT of hookgate.event_ids
-
-// Ids are ours, so that RETURNING tells the rows that were new. A row inserted meanwhile by another
-// process is waited for and then is a duplicate; rows go in by key, or two writers could deadlock.
-constexpr std::string_view kInsertParts = R"sql(
-  WITH incoming AS (
-    SELECT * FROM unnest($1::hookgate.offered_event[])
-  ), stored AS (
-    INSERT INTO hookgate.events
-           (id, source, scope, event_id, event_type, subject, status, last_error, item, secret_index,
-            occurred_at, received_at, last_seen_at, done_at, content, signed_content)
-    SELECT id, source, scope, event_id, event_type, subject, status, last_error, item, secret_index,
-           occurred_at, received_at, received_at, CASE WHEN status = 'ignored' THEN received_at END,
-           content, signed_content
-      FROM incoming
-     ORDER BY source, scope, event_id, id
-    ON CONFLICT (source, scope, event_id) DO NOTHING
-    RETURNING id
-  ), bodies AS (
-    INSERT INTO hookgate.event_bodies (day, event, head, body)
-    SELECT (received_at AT TIME ZONE 'UTC')::date, id, head, body
-      FROM incoming
-      JOIN stored USING (id)
-  ))sql";
-
 // What a row tells: either the id of a new event, or of a suspected duplicate what kSelectKnown
 // has.
 constexpr std::string_view kSelectStored = R"sql(
@@ -48,7 +23,7 @@ bool is_data_error(const SqlError& error) {
 }
 
 pqxx::result insert(Connection& connection, const pqxx::binarystring& events) {
-  static const auto kStatement = std::string{kInsertParts} + std::string{kSelectStored};
+  static const auto kStatement = std::string{kStoreOfferedParts} + std::string{kSelectStored};
   connection.prepare_once("insert_events", kStatement);
   pqxx::nontransaction transaction{connection.raw()};
   return transaction.exec_prepared("insert_events", events);
@@ -57,7 +32,7 @@ pqxx::result insert(Connection& connection, const pqxx::binarystring& events) {
 pqxx::result insert_and_count(Connection& connection, const pqxx::binarystring& events,
                               std::span<const Duplicate> suspected) {
   static const auto kStatement =
-      std::string{kInsertParts} +
+      std::string{kStoreOfferedParts} +
       ", suspected AS (SELECT * FROM unnest($2::hookgate.offered_event[]) WITH ORDINALITY), " +
       std::string{kCountKnownParts} + std::string{kSelectStored} + " UNION ALL " +
       std::string{kSelectKnown};
@@ -69,15 +44,6 @@ pqxx::result insert_and_count(Connection& connection, const pqxx::binarystring& 
 
 }  // namespace
 
-std::int64_t EventStore::next_id(Connection& connection) {
-  if (next_id_ > last_id_) {
-    pqxx::nontransaction transaction{connection.raw()};
-    next_id_ = transaction.exec1("SELECT nextval('hookgate.event_ids')")[0].as<std::int64_t>();
-    last_id_ = next_id_ + kIdBlock - 1;
-  }
-  return next_id_++;
-}
-
 // Returns what of `fresh` made a new row; fills in what `suspected` are duplicates of. One
 // statement, which commits itself: one more for the duplicates would cost the batch a second
 // commit.
@@ -86,7 +52,7 @@ std::vector<bool> EventStore::offer(Connection& connection, Deliveries fresh,
   std::vector<bool> is_new(fresh.size());
   translate_errors([&] {
     std::vector<std::int64_t> ids(fresh.size());
-    for (auto& id : ids) id = next_id(connection);
+    for (auto& id : ids) id = ids_.next(connection);
     const pqxx::binarystring events{offered_events(connection, fresh, ids).finish()};
     const auto rows = suspected.empty() ? insert(connection, events)
                                         : insert_and_count(connection, events, suspected);

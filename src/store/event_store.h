@@ -11,6 +11,7 @@
 
 #include "domain/event.h"
 #include "store/connection.h"
+#include "store/event_ids.h"
 #include "store/recent_keys.h"
 
 namespace hookgate {
@@ -74,7 +75,6 @@ class EventStore {
     std::vector<Duplicate> duplicates;  // to be judged
   };
 
-  std::int64_t next_id(Connection& connection);
   std::vector<bool> offer(Connection& connection, Deliveries fresh, std::span<Duplicate> suspected);
   void offer_splitting(Connection& connection, Deliveries fresh,
                        std::span<const std::size_t> positions, std::size_t suspected,
@@ -82,8 +82,7 @@ class EventStore {
   bool is_suspected(const Delivery& delivery) const;
   void remember(const Delivery& delivery);
 
-  std::int64_t next_id_ = 0;
-  std::int64_t last_id_ = -1;
+  EventIds ids_;
   std::shared_ptr<RecentKeys> recent_;
 };
 

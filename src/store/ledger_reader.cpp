@@ -29,7 +29,8 @@ SqlResult execute(Connection& connection, const std::string& statement,
   SqlResult result;
   translate_errors([&] {
     pqxx::nontransaction transaction{connection.raw()};
-    result = SqlSession{transaction}.execute(statement, std::span<const SqlValue>{parameters});
+    result = SqlSession{connection, transaction}.execute(statement,
+                                                         std::span<const SqlValue>{parameters});
   });
   return result;
 }

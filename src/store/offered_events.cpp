@@ -47,6 +47,29 @@ BinaryRecords no_events(Connection& connection) {
 
 }  // namespace
 
+// Ids are ours, so that RETURNING tells the rows that were new. A row inserted meanwhile by another
+// process is waited for and then is a duplicate; rows go in by key, or two writers could deadlock.
+const std::string_view kStoreOfferedParts = R"sql(
+  WITH incoming AS (
+    SELECT * FROM unnest($1::hookgate.offered_event[])
+  ), stored AS (
+    INSERT INTO hookgate.events
+           (id, source, scope, event_id, event_type, subject, status, last_error, item, secret_index,
+            occurred_at, received_at, last_seen_at, done_at, content, signed_content)
+    SELECT id, source, scope, event_id, event_type, subject, status, last_error, item, secret_index,
+           occurred_at, received_at, received_at, CASE WHEN status = 'ignored' THEN received_at END,
+           content, signed_content
+      FROM incoming
+     ORDER BY source, scope, event_id, id
+    ON CONFLICT (source, scope, event_id) DO NOTHING
+    RETURNING id
+  ), bodies AS (
+    INSERT INTO hookgate.event_bodies (day, event, head, body)
+    SELECT (received_at AT TIME ZONE 'UTC')::date, id, head, body
+      FROM incoming
+      JOIN stored USING (id)
+  ))sql";
+
 BinaryRecords offered_events(Connection& connection, std::span<const Delivery* const> deliveries,
                              std::span<const std::int64_t> ids) {
   auto records = no_events(connection);

@@ -39,6 +39,9 @@ constexpr auto kDeleteKeys = R"sql(
      LIMIT $3
        FOR UPDATE SKIP LOCKED
   )
+  , answers AS (
+    DELETE FROM hookgate.answers a USING old WHERE a.event = old.id
+  )
   DELETE FROM hookgate.events e
    USING old
    WHERE e.id = old.id AND e.last_seen_at < ($2::timestamptz[])[1]

@@ -33,9 +33,19 @@ std::optional<std::string> text_form(const SqlValue& value) {
   return std::nullopt;
 }
 
+constexpr auto kSerializationFailure = "40001";
+constexpr auto kFeatureNotSupported = "0A000";
+
+bool is_about_a_stale_plan(const SqlError& error) {
+  return error.sqlstate() == kFeatureNotSupported &&
+         std::string_view{error.what()}.find("cached plan") != std::string_view::npos;
+}
+
 SqlResult copy_of(const pqxx::result& result) {
   SqlResult copy;
   copy.affected_rows = result.affected_rows();
+  for (pqxx::row_size_type i = 0; i < result.columns(); ++i)
+    copy.columns.push_back({result.column_name(i), result.column_type(i)});
   copy.rows.reserve(result.size());
   for (const auto& row : result) {
     SqlRow fields;
@@ -62,12 +72,21 @@ SqlResult SqlSession::execute(std::string_view statement, std::span<const SqlVal
   pointers.reserve(texts.size());
   for (const auto& text : texts) pointers.push_back(text ? text->c_str() : nullptr);
 
+  const auto values = pqxx::prepare::make_dynamic_params(pointers.begin(), pointers.end());
   SqlResult result;
-  translate_errors([&] {
-    result = copy_of(transaction_.exec_params(
-        std::string{statement},
-        pqxx::prepare::make_dynamic_params(pointers.begin(), pointers.end())));
-  });
+  std::optional<std::string> name;
+  try {
+    translate_errors([&] {
+      name = connection_.prepared_name(statement);
+      result = copy_of(name ? transaction_.exec_prepared(*name, values)
+                            : transaction_.exec_params(std::string{statement}, values));
+    });
+  } catch (const SqlError& error) {
+    // A table was altered since. Nothing is wrong with the statement: the same again at once works.
+    if (!name || !is_about_a_stale_plan(error)) throw;
+    connection_.forget_prepared(statement);
+    throw SqlError(kSerializationFailure, error.what());
+  }
   return result;
 }
 

@@ -196,7 +196,8 @@ TEST(ConfigEnvironmentTest, IsNoGroundForASuggestion) {
   const EnvironmentVariable provider{"HOOKGATE_TEST_PROVIDER", "strype"};
   EXPECT_EQ(fault_of("[[source]]\nname = \"a\"\nprovider = \"env:HOOKGATE_TEST_PROVIDER\"\n"),
             "t.toml:3:12: 'provider' in [[source]] is the value of \"env:HOOKGATE_TEST_PROVIDER\", "
-            "which is unknown; there are \"adyen\", \"standard-webhooks\", \"stripe\"");
+            "which is unknown; there are \"adyen\", \"idempotency-key\", \"standard-webhooks\", "
+            "\"stripe\"");
 }
 
 TEST(ConfigTextTest, RefusesANulCharacter) {

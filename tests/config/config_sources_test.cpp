@@ -95,7 +95,8 @@ TEST(ConfigNameTest, MayBeSharedByASourceAndAHandler) {
 
 TEST(ConfigProviderTest, IsNeeded) {
   EXPECT_EQ(fault_of("[[source]]\nname = \"a\"\n"),
-            "t.toml:1:1: [[source]] has no 'provider'; there are \"adyen\", \"standard-webhooks\", "
+            "t.toml:1:1: [[source]] has no 'provider'; there are \"adyen\", \"idempotency-key\", "
+            "\"standard-webhooks\", "
             "\"stripe\"");
 }
 
@@ -105,7 +106,7 @@ TEST(ConfigProviderTest, IsSuggestedWhenItIsMisspelt) {
             "\"stripe\"?");
   EXPECT_EQ(fault_of("[[source]]\nname = \"a\"\nprovider = \"acme\"\n"),
             "t.toml:3:12: 'provider' in [[source]] is \"acme\", which is unknown; there are "
-            "\"adyen\", \"standard-webhooks\", \"stripe\"");
+            "\"adyen\", \"idempotency-key\", \"standard-webhooks\", \"stripe\"");
 }
 
 // SIG-008: a missing or empty secret fails closed.
@@ -390,7 +391,7 @@ TEST(ConfigSourceHandlersTest, MayBeDefinedBeforeOrAfterTheSource) {
 
 TEST(ConfigHandlerTest, NeedsAKind) {
   EXPECT_EQ(fault_of("[[handler]]\nname = \"a\"\n"),
-            "t.toml:1:1: [[handler]] has no 'kind'; there are \"payments\"");
+            "t.toml:1:1: [[handler]] has no 'kind'; there are \"payments\", \"sql\"");
 }
 
 TEST(ConfigHandlerTest, HasASuggestionForAMisspeltKind) {

@@ -172,10 +172,12 @@ TEST(ConfigExampleTest, IsAcceptedWhenItsVariablesAreSet) {
   // 24 bytes of 'a' in base64.
   const EnvironmentVariable standard{"STANDARD_WEBHOOK_SECRET",
                                      "whsec_YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFh"};
+  const EnvironmentVariable web{"WEB_KEY", "invented-web"};
+  const EnvironmentVariable mobile{"MOBILE_KEY", "invented-mobile"};
   const auto config = load_config(HOOKGATE_SOURCE_DIR "/docs/hookgate.example.toml");
   std::vector<std::string> names;
   for (const auto& source : config.sources) names.push_back(source.name);
-  EXPECT_THAT(names, ElementsAre("stripe", "adyen", "standard"));
+  EXPECT_THAT(names, ElementsAre("stripe", "adyen", "standard", "orders"));
   EXPECT_THAT(config.warnings, IsEmpty());
 }
 

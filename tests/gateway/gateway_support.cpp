@@ -91,8 +91,10 @@ std::string source_block(const std::string& name, const std::string& provider,
                          const std::vector<std::string>& secrets, const std::string& more) {
   std::string list;
   for (const auto& secret : secrets) list += (list.empty() ? "\"" : ", \"") + secret + "\"";
+  const bool has_its_own =
+      more.find("handlers = ") != std::string::npos || more.find("respond = ") != std::string::npos;
   return "[[source]]\nname = \"" + name + "\"\nprovider = \"" + provider + "\"\nsecrets = [" +
-         list + "]\nhandlers = [\"payments\"]\n" + more + "\n";
+         list + "]\n" + (has_its_own ? "" : "handlers = [\"payments\"]\n") + more + "\n";
 }
 
 std::string test_config(const Secret& url, int workers, const std::string& more) {

@@ -48,7 +48,7 @@ class HttpSession {
 // on. `url` as for [database]; `workers` threads.
 std::string test_config(const Secret& url, int workers = 4, const std::string& more = "");
 
-// A source block.
+// A source block; with the ledger unless `more` names handlers.
 std::string source_block(const std::string& name, const std::string& provider,
                          const std::vector<std::string>& secrets, const std::string& more = "");
 

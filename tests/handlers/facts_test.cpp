@@ -238,8 +238,8 @@ TEST(MoneyTest, KnowsEachProvidersOwnDigits) {
 }
 
 TEST(RegistryTest, MakesOnlyWhatItKnows) {
-  EXPECT_EQ(make_handler({"x", "sql", "manual"}), nullptr);
-  EXPECT_EQ(make_handler({"ledger", "payments", "manual"})->name(), "ledger");
+  EXPECT_EQ(make_handler({.name = "x", .kind = "forward"}), nullptr);
+  EXPECT_EQ(make_handler({.name = "ledger", .kind = "payments"})->name(), "ledger");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST(StoredAnswerTest, EscapesTheSendersId) {
 }
 
 TEST(RejectionAnswerTest, TellsTheReasonAndNothingElse) {
-  const auto answer = rejection_answer(RejectReason::kSignatureMismatch);
+  const auto answer = rejection_answer(RejectReason::kSignatureMismatch, "Bearer");
   EXPECT_EQ(answer.status, 401);
   EXPECT_EQ(answer.body, R"({"type":"about:blank","title":"signature-mismatch","status":401})");
 }

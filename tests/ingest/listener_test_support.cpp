@@ -105,7 +105,8 @@ std::string TestSocket::read_all(bool& closed, int limit_ms) {
 ProbesOnly::ProbesOnly()
     : pool_(nowhere()),
       queue_(pool_, {}, [] {}),
-      receiver_({}, queue_, system_now, {}, [] { return false; }) {}
+      responder_(pool_, system_now, {}, [] {}),
+      receiver_({}, queue_, responder_, system_now, {}, [] { return false; }) {}
 
 void write_certificate(const std::string& certificate_file, const std::string& key_file,
                        const std::string& name) {

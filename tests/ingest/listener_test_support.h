@@ -44,6 +44,7 @@ class ProbesOnly {
  private:
   ConnectionPool pool_;
   CommitQueue queue_;
+  Responder responder_;
   Receiver receiver_;
 };
 

@@ -108,8 +108,9 @@ class ReceiverTest : public testing::Test {
     queue_ = std::make_unique<CommitQueue>(*pool_, queue_settings_, [] {});
     if (database_) queue_->start();
     settings_.metrics = &metrics_;
+    responder_ = std::make_unique<Responder>(*pool_, system_now, ResponderSettings{}, [] {});
     receiver_ = std::make_unique<Receiver>(
-        sources(), *queue_, [] { return SystemTime{seconds{kNow}}; }, settings_,
+        sources(), *queue_, *responder_, [] { return SystemTime{seconds{kNow}}; }, settings_,
         [this] { return ready_; });
     return *receiver_;
   }
@@ -141,6 +142,7 @@ class ReceiverTest : public testing::Test {
   Metrics metrics_;
   std::unique_ptr<ConnectionPool> pool_;
   std::unique_ptr<CommitQueue> queue_;
+  std::unique_ptr<Responder> responder_;
   std::unique_ptr<Receiver> receiver_;
 };
 

@@ -119,9 +119,10 @@ void ListenerFixture::start(ListenerSettings settings) {
   pool_ = std::make_unique<ConnectionPool>(pool);
   ensure_body_partitions(*pool_->acquire(), system_now());
   queue_ = std::make_unique<CommitQueue>(*pool_, CommitQueueSettings{}, [] {});
+  responder_ = std::make_unique<Responder>(*pool_, system_now, ResponderSettings{}, [] {});
   receiver_settings_.body_bytes_max = kBodyBytesMax;
-  receiver_ = std::make_unique<Receiver>(stripe_source(allowed_clients_), *queue_, system_now,
-                                         receiver_settings_, [] { return true; });
+  receiver_ = std::make_unique<Receiver>(stripe_source(allowed_clients_), *queue_, *responder_,
+                                         system_now, receiver_settings_, [] { return true; });
   settings.host = "127.0.0.1";
   listener_ = make_listener(kind(), std::move(settings), *receiver_);
   queue_->start();

@@ -77,6 +77,7 @@ class ListenerFixture : public ::testing::Test {
   std::unique_ptr<TestDatabase> database_;
   std::unique_ptr<ConnectionPool> pool_;
   std::unique_ptr<CommitQueue> queue_;
+  std::unique_ptr<Responder> responder_;
   std::unique_ptr<Receiver> receiver_;
   std::unique_ptr<Listener> listener_;
   std::string address_;

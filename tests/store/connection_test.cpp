@@ -89,14 +89,14 @@ class SqlSessionTest : public ConnectionTest {};
 
 TEST_F(SqlSessionTest, RefusesATextWithANulInsteadOfCuttingIt) {
   pqxx::work transaction{connection().raw()};
-  SqlSession session{transaction};
+  SqlSession session{connection(), transaction};
   EXPECT_THROW(session.execute("SELECT length($1)", {"a\0b"s}), std::invalid_argument);
   EXPECT_THROW(session.execute("SELECT length($1)", {"\xff"s}), std::invalid_argument);
 }
 
 TEST_F(SqlSessionTest, CarriesEveryKindOfValue) {
   pqxx::work transaction{connection().raw()};
-  SqlSession session{transaction};
+  SqlSession session{connection(), transaction};
   const auto result = session.execute(
       "SELECT $1::text, $2::bigint, $3::boolean, $4::bytea, $5::text",
       {"it's"s, std::int64_t{-9223372036854775807}, true, Bytes{"\0\xff"s}, nullptr});
@@ -106,7 +106,7 @@ TEST_F(SqlSessionTest, CarriesEveryKindOfValue) {
 
 TEST_F(SqlSessionTest, TellsHowManyRowsChanged) {
   pqxx::work transaction{connection().raw()};
-  SqlSession session{transaction};
+  SqlSession session{connection(), transaction};
   session.execute("CREATE TABLE t (x integer)");
   EXPECT_EQ(session.execute("INSERT INTO t SELECT generate_series(1, 7)").affected_rows, 7U);
 }

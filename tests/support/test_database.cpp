@@ -73,9 +73,9 @@ TestDatabase::~TestDatabase() {
 }
 
 SqlResult TestDatabase::execute(const std::string& statement) {
-  pqxx::connection connection{url_.reveal()};
-  pqxx::nontransaction transaction{connection};
-  return SqlSession{transaction}.execute(statement);
+  Connection connection{url_, {}};
+  pqxx::nontransaction transaction{connection.raw()};
+  return SqlSession{connection, transaction}.execute(statement);
 }
 
 std::int64_t TestDatabase::count(const std::string& table_and_where) {
