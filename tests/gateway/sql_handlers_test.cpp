@@ -1,6 +1,11 @@
+#include <string>
+
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "gateway_support.h"
+#include "store/connection.h"
+#include "store/event_queue.h"
 
 namespace hookgate {
 namespace {
@@ -194,6 +199,25 @@ TEST_F(SqlHandlersTest, ATypeThatDoesNotFitIsAFaultOfTheConfiguration) {
   auto text = std::string{kMarkPaid};
   text.replace(text.find(":order::bigint,"), 15, ":order::boolean,");
   EXPECT_THROW(start_gateway(config(text)), InvalidHandler);
+}
+
+TEST_F(SqlHandlersTest, AMissingPermissionIsAFaultOfTheConfiguration) {
+  const auto parsed = parse_config(config(kMarkPaid), "t.toml");
+  const auto handlers = make_handlers(parsed);
+  const auto role = "hookgate_reader_" + std::to_string(::getpid());
+  Connection connection{database().url(), {}};
+  in_event_transaction(connection, [&](EventTransaction& transaction) {
+    // Undone with the transaction.
+    transaction.sql().execute("CREATE ROLE " + role);
+    transaction.sql().execute("GRANT SELECT ON orders TO " + role);
+    transaction.sql().execute("SET LOCAL ROLE " + role);
+    try {
+      handlers.front()->check(transaction.sql());
+      FAIL() << "nothing was refused";
+    } catch (const InvalidHandler& invalid) {
+      EXPECT_THAT(invalid.what(), HasSubstr("permission denied for table orders"));
+    }
+  });
 }
 
 TEST_F(SqlHandlersTest, CheckingRunsNothing) {
