@@ -96,7 +96,11 @@ Outcome SqlHandler::handle(const Event& event, HandlerContext& context) {
     std::vector<SqlValue> parameters;
     parameters.reserve(statement.parameters.size());
     for (const auto index : statement.parameters) parameters.push_back(values[index]);
-    last = context.sql().execute(statement.text, parameters);
+    if (context.wants_answer()) {
+      last = context.sql().execute(statement.text, parameters);
+    } else {
+      context.sql().execute_later(statement.text, parameters);
+    }
   }
   // A statement that inserts only under a condition has refused by returning nothing.
   if (context.wants_answer() && !last.columns.empty() && last.rows.empty())

@@ -59,6 +59,12 @@ class SqlTransaction {
   // is gone.
   virtual SqlResult execute(std::string_view statement, std::span<const SqlValue> parameters) = 0;
 
+  // The same for a statement whose result nobody needs. It may be sent later, with others in one
+  // message, but before any other `execute` and before the commit; then it fails there.
+  virtual void execute_later(std::string_view statement, std::span<const SqlValue> parameters) {
+    execute(statement, parameters);
+  }
+
   SqlResult execute(std::string_view statement, std::initializer_list<SqlValue> parameters = {}) {
     return execute(statement, std::span<const SqlValue>{parameters.begin(), parameters.size()});
   }

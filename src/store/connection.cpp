@@ -90,6 +90,7 @@ std::optional<std::string> Connection::prepared_name(std::string_view statement)
   if (names_made_ >= kStatementsMax) return std::nullopt;
   const auto name = "statement_" + std::to_string(++names_made_);
   connection_->prepare(name, std::string{statement});
+  connection_->prepare_now(name);
   return names_.emplace(statement, name).first->second;
 }
 

@@ -174,6 +174,7 @@ class WorkTransaction final : public EventTransaction {
       : connection_(connection), work_(connection.raw()), session_(connection, work_) {}
 
   SqlTransaction& sql() override { return session_; }
+  void defer() override { session_.defer(); }
 
   void lock(std::span<const std::string> names) override {
     if (names.empty()) return;
@@ -190,6 +191,7 @@ class WorkTransaction final : public EventTransaction {
   void rollback_to_savepoint() override { run("ROLLBACK TO SAVEPOINT handler"); }
 
   std::size_t finish(std::int64_t token, std::span<const FinishedEvent> events) override {
+    session_.flush();
     auto id = BinaryArray::of_bigint();
     auto status = BinaryArray::of_text();
     auto finished = BinaryArray::of_text();
@@ -222,6 +224,7 @@ class WorkTransaction final : public EventTransaction {
   }
 
   void commit() override {
+    session_.flush();
     translate_errors([&] { work_.commit(); });
   }
 

@@ -1,6 +1,7 @@
 #include "store/sql_session.h"
 
 #include <stdexcept>
+#include <utility>
 
 #include <pqxx/pqxx>
 
@@ -64,7 +65,33 @@ SqlResult copy_of(const pqxx::result& result) {
 
 }  // namespace
 
+void SqlSession::execute_later(std::string_view statement, std::span<const SqlValue> parameters) {
+  constexpr std::size_t kDeferredBytesMax = 256UL * 1024;
+  std::optional<std::string> name;
+  if (is_deferring_) translate_errors([&] { name = connection_.prepared_name(statement); });
+  if (!name) {
+    execute(statement, parameters);
+    return;
+  }
+  deferred_ += "EXECUTE " + *name;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    // Untyped literals, which PostgreSQL reads as it would read the text of a bound parameter.
+    const auto text = text_form(parameters[i]);
+    deferred_ += i == 0 ? "(" : ", ";
+    deferred_ += text ? transaction_.quote(*text) : "NULL";
+  }
+  deferred_ += parameters.empty() ? ";" : ");";
+  if (deferred_.size() > kDeferredBytesMax) flush();
+}
+
+void SqlSession::flush() {
+  if (deferred_.empty()) return;
+  const auto statements = std::exchange(deferred_, {});
+  translate_errors([&] { transaction_.exec(statements); });
+}
+
 SqlResult SqlSession::execute(std::string_view statement, std::span<const SqlValue> parameters) {
+  flush();
   std::vector<std::optional<std::string>> texts;
   texts.reserve(parameters.size());
   for (const auto& parameter : parameters) texts.push_back(text_form(parameter));

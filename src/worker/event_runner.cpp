@@ -143,6 +143,7 @@ bool EventRunner::run_together(std::vector<ClaimedEvent>& claimed) {
   try {
     in_event_transaction(*lease, [&](EventTransaction& transaction) {
       transaction.lock(lock_names(claimed));
+      transaction.defer();
       std::vector<FinishedEvent> finished;
       finished.reserve(claimed.size());
       for (const auto& one : claimed) {

@@ -111,6 +111,30 @@ TEST_F(SqlSessionTest, TellsHowManyRowsChanged) {
   EXPECT_EQ(session.execute("INSERT INTO t SELECT generate_series(1, 7)").affected_rows, 7U);
 }
 
+TEST_F(SqlSessionTest, SendsWhatWasDeferredBeforeTheNextStatement) {
+  pqxx::work transaction{connection().raw()};
+  SqlSession session{connection(), transaction};
+  session.execute("CREATE TABLE t (id bigint, note text, is_new boolean, raw bytea)");
+  session.defer();
+  const auto note = "it's \\ $1"s;
+  session.execute_later("INSERT INTO t VALUES ($1, $2, $3, $4)",
+                        std::vector<SqlValue>{std::int64_t{-7}, note, false, Bytes{"\0\xff'"s}});
+  session.execute_later("INSERT INTO t (id) VALUES ($1)", std::vector<SqlValue>{nullptr});
+  session.execute_later("UPDATE t SET is_new = true", std::vector<SqlValue>{});
+  const auto rows = session.execute("SELECT id, note, is_new, raw FROM t ORDER BY id").rows;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0], (SqlRow{"-7", note, "t", "\\x00ff27"}));
+  EXPECT_EQ(rows[1], (SqlRow{std::nullopt, std::nullopt, "t", std::nullopt}));
+}
+
+TEST_F(SqlSessionTest, TellsOfADeferredFailureWhereItIsSent) {
+  pqxx::work transaction{connection().raw()};
+  SqlSession session{connection(), transaction};
+  session.defer();
+  session.execute_later("SELECT 1 / $1::int", std::vector<SqlValue>{std::int64_t{0}});
+  EXPECT_THROW(session.flush(), SqlError);
+}
+
 class BinaryArrayTest : public ConnectionTest {};
 
 TEST_F(BinaryArrayTest, IsReadBackExactly) {

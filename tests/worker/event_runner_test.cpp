@@ -5,7 +5,7 @@
 #include <functional>
 #include <thread>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "metrics_text.h"
 #include "store/event_store.h"
@@ -191,6 +191,23 @@ TEST_F(EventRunnerTest, AnSqlErrorOfOneHandlerLeavesTheTransactionUsable) {
   run_all(*runner({&broken, &good}));
   EXPECT_EQ(effects(), 1);
   EXPECT_EQ(status("1"), "dead");
+}
+
+TEST_F(EventRunnerTest, AStatementPutOffThatFailsIsAFailureOfItsEventAlone) {
+  ActingHandler handler{"h", [&](const Event& event, HandlerContext& context) -> Outcome {
+                          context.sql().execute_later(
+                              "INSERT INTO effects (event_id, by) VALUES ($1, ($1::integer)::text)",
+                              std::vector<SqlValue>{event.event_id});
+                          return Done{};
+                        }};
+  store({"1", "two", "3"});
+  settings_.failures_max = 1;
+  run_all(*runner({&handler}));
+  EXPECT_EQ(status("1") + ' ' + status("two") + ' ' + status("3"), "done dead done");
+  EXPECT_EQ(database().value("SELECT string_agg(event_id, ' ' ORDER BY event_id) FROM effects"),
+            "1 3");
+  EXPECT_THAT(database().value("SELECT last_error FROM hookgate.events WHERE status = 'dead'"),
+              testing::HasSubstr("invalid input syntax for type integer"));
 }
 
 TEST_F(EventRunnerTest, NeverRunsAHandlerAgainThatSucceededWhileAnotherRetries) {
