@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "handlers/event_filter.h"
+#include "handlers/forward/forward.h"
 #include "handlers/payments/ledger.h"
 
 namespace hookgate {
@@ -10,6 +11,8 @@ namespace {
 
 std::unique_ptr<Handler> make_unfiltered(const HandlerSettings& settings) {
   if (settings.kind == "sql") return std::make_unique<SqlHandler>(settings.name, settings.sql);
+  if (settings.kind == "forward")
+    return std::make_unique<ForwardHandler>(settings.name, settings.forward.value().ordered);
   if (settings.kind != "payments") return nullptr;
   FoldSettings fold_settings;
   fold_settings.capture_immediate = settings.capture == "immediate";
@@ -19,11 +22,11 @@ std::unique_ptr<Handler> make_unfiltered(const HandlerSettings& settings) {
 }  // namespace
 
 std::vector<std::string_view> handler_kinds() {
-  return {"payments", "sql"};
+  return {"forward", "payments", "sql"};
 }
 
 std::vector<std::string_view> later_handler_kinds() {
-  return {"amqp", "forward", "kafka"};
+  return {"amqp", "kafka"};
 }
 
 std::unique_ptr<Handler> make_handler(const HandlerSettings& settings) {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "admin/admin_server.h"
+#include "app_outbox.h"
 #include "config_values.h"
 #include "ingest/commit_queue.h"
 #include "ingest/listener.h"
@@ -226,7 +227,8 @@ struct App::Parts {
         extras(std::move(extra_handlers)),
         runner(claim_pool, run_pool, make_handled_sources(config, handlers, extras), clock,
                runner_settings(config, instance, metrics)),
-        workers([this] { return runner.run_once(); }, worker_pool_settings(config)),
+        outbox(make_outbox(config, clock, instance, metrics)),
+        workers([this] { return run_events(runner, *outbox); }, worker_pool_settings(config)),
         maintenance(duty_pool, clock, maintenance_settings(config)),
         queue(ingest_pool, commit_queue_settings(metrics), [this] { workers.wake(); }),
         responder(respond_pool, clock, responder_settings(metrics), [this] { workers.wake(); }),
@@ -299,6 +301,7 @@ struct App::Parts {
   std::vector<std::unique_ptr<Handler>> handlers;
   std::vector<std::unique_ptr<Handler>> extras;
   EventRunner runner;
+  std::unique_ptr<Outbox> outbox;
   WorkerPool workers;
   Maintenance maintenance;
   CommitQueue queue;
@@ -371,6 +374,7 @@ void App::start_workers() {
     }
   }
   parts.maintenance.start();
+  parts.outbox->start();
   parts.workers.start();
 }
 
@@ -388,11 +392,16 @@ void App::start_admin() {
 void App::stop() noexcept {
   if (!parts_) return;
   auto& parts = *parts_;
+  // Messages under way have as long as slow peers have; rows written meanwhile are sent by others,
+  // or after the next start.
+  const auto sends_end = std::chrono::steady_clock::now() + config_.server.shutdown_grace * 3 / 4;
+  parts.outbox->request_stop();
   parts.receiver.drain();
   parts.listener->stop();
   parts.responder.stop();
   parts.queue.stop();
   parts.workers.stop();
+  parts.outbox->stop(sends_end);
   parts.maintenance.stop();
   parts.notifications.request_stop();
   if (parts.notifications.joinable()) parts.notifications.join();

@@ -34,8 +34,8 @@ class App {
 
   // Takes over the secrets, `live`, `accounts`, `allow` and `rate_limit` of the sources of a
   // configuration that was read again, and reads the files of certificate and key again; if these
-  // cannot be used the old ones stay. Returns false, and changes nothing, when its sources are not
-  // the ones we run; that takes a restart.
+  // cannot be used the old ones stay. Handlers stay as they are, their secrets too. Returns false,
+  // and changes nothing, when its sources are not the ones we run; that takes a restart.
   bool reload(const Config& config);
 
   std::string public_address() const;  // "127.0.0.1:8080"

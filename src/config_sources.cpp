@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "config_forward.h"
 #include "config_networks.h"
 #include "config_schema.h"
 #include "config_sql_handler.h"
@@ -345,6 +346,7 @@ HandlerSettings read_handler(const ConfigFile& file, const ConfigNode& node, Blo
   if (const auto capture = block.text("capture"))
     settings.capture = one_of(block, "capture", *capture, kCaptures, {});
   if (settings.kind == "sql") settings.sql = read_sql_handler(file, block, warnings);
+  read_forward_keys(block, settings);
   return settings;
 }
 

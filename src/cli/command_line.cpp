@@ -7,6 +7,7 @@
 
 #include "app.h"
 #include "cli/commands.h"
+#include "cli/outbox_command.h"
 #include "config_values.h"
 #include "domain/time.h"
 #include "version.h"
@@ -70,6 +71,7 @@ struct Options {
   EventsListOptions events_list;
   ShowOptions show;
   PaymentsListOptions payments_list;
+  OutboxOptions outbox;
 };
 
 void add_running(CLI::App& app, Options& options, Action& action) {
@@ -386,6 +388,7 @@ int run_command_line(int argc, char** argv) {
   add_signing(app, options, action);
   add_events(app, options, action);
   add_payments(app, options, action);
+  add_outbox_commands(app, options.outbox, action);
   if (const auto unknown = unknown_command(app, argc, argv); !unknown.empty()) {
     return usage_error(unknown);
   }

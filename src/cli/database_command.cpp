@@ -68,16 +68,19 @@ int prune_command(const ConfigOptions& options) {
     total.days_dropped += result.days_dropped;
     total.bodies_deleted += result.bodies_deleted;
     total.events_deleted += result.events_deleted;
-    if (result.events_deleted == 0) break;
+    total.messages_deleted += result.messages_deleted;
+    if (result.events_deleted + result.messages_deleted == 0) break;
   }
   if (options.json) {
     nlohmann::ordered_json json{{"days_dropped", total.days_dropped},
                                 {"bodies_deleted", total.bodies_deleted},
-                                {"events_deleted", total.events_deleted}};
+                                {"events_deleted", total.events_deleted},
+                                {"messages_deleted", total.messages_deleted}};
     std::printf("%s\n", json.dump().c_str());
   } else {
-    std::printf("dropped %zu days of bodies, deleted %zu bodies and %zu keys\n", total.days_dropped,
-                total.bodies_deleted, total.events_deleted);
+    std::printf(
+        "dropped %zu days of bodies, deleted %zu bodies, %zu keys and %zu outgoing messages\n",
+        total.days_dropped, total.bodies_deleted, total.events_deleted, total.messages_deleted);
   }
   return kExitDone;
 }

@@ -8,12 +8,13 @@ namespace hookgate {
 namespace {
 
 // The ORDER BY is that of the index, so that nothing is sorted and the scan ends at the LIMIT.
-// reltuples is -1 before the first VACUUM or ANALYZE. There is no outbox yet: 0.
+// reltuples is -1 before the first VACUUM or ANALYZE. A destination's
+// messages follow one another in their index.
 constexpr auto kBacklog = R"sql(
   SELECT CASE WHEN p.events < 100000 THEN p.events ELSE greatest(p.events, e.pending) END,
          coalesce(greatest(extract(epoch FROM now() - p.oldest), 0), 0)::double precision,
          CASE WHEN d.events < 100000 THEN d.events ELSE greatest(d.events, e.dead) END,
-         0
+         CASE WHEN o.messages < 100000 THEN o.messages ELSE greatest(o.messages, e.outgoing) END
     FROM (SELECT count(*) AS events, min(received_at) AS oldest
             FROM (SELECT received_at
                     FROM hookgate.events
@@ -26,10 +27,18 @@ constexpr auto kBacklog = R"sql(
                    WHERE status = 'dead'
                    ORDER BY id
                    LIMIT 100000) AS given_up) AS d,
+         (SELECT count(*) AS messages
+            FROM (SELECT id
+                    FROM hookgate.outbox
+                   WHERE status = 'pending'
+                   ORDER BY destination, due_at, id
+                   LIMIT 100000) AS unsent) AS o,
          (SELECT max(reltuples) FILTER (WHERE oid = 'hookgate.events_waiting'::regclass)::bigint AS pending,
-                 max(reltuples) FILTER (WHERE oid = 'hookgate.events_dead'::regclass)::bigint AS dead
+                 max(reltuples) FILTER (WHERE oid = 'hookgate.events_dead'::regclass)::bigint AS dead,
+                 max(reltuples) FILTER (WHERE oid = 'hookgate.outbox_waiting'::regclass)::bigint AS outgoing
             FROM pg_class
-           WHERE oid IN ('hookgate.events_waiting'::regclass, 'hookgate.events_dead'::regclass)) AS e
+           WHERE oid IN ('hookgate.events_waiting'::regclass, 'hookgate.events_dead'::regclass,
+                         'hookgate.outbox_waiting'::regclass)) AS e
 )sql";
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <pqxx/pqxx>
 
 #include "store/binary_array.h"
+#include "store/claim_token.h"
 #include "store/error_translation.h"
 #include "store/sql_session.h"
 
@@ -61,9 +62,6 @@ constexpr auto kFinish = R"sql(
    WHERE e.id = v.id AND e.claim_token = $8 AND e.status = 'pending'
 )sql";
 
-// First key of the lock that shows a process lives; the second is its instance.
-constexpr std::int32_t kPresenceLock = 0x686f6f6b;  // "hook"
-
 // The instance is the upper half of the claim's token.
 constexpr auto kReleaseClaimsOfTheGone = R"sql(
   UPDATE hookgate.events e
@@ -85,11 +83,6 @@ constexpr auto kLock = R"sql(
 std::uint64_t random_bits() {
   thread_local std::mt19937_64 random{std::random_device{}()};
   return random();
-}
-
-std::int64_t fresh_token(std::int32_t instance) {
-  return static_cast<std::int64_t>((static_cast<std::uint64_t>(instance) << 32U) |
-                                   (random_bits() & 0xFFFFFFFFU));
 }
 
 SystemTime instant_of(const pqxx::field& field) {
@@ -143,7 +136,7 @@ std::vector<ClaimedEvent> claim(Connection& connection, const ClaimOptions& opti
   std::vector<ClaimedEvent> events;
   auto sources = BinaryArray::of_text();
   for (const auto& source : options.sources) sources.add(source);
-  const auto token = fresh_token(options.instance);
+  const auto token = fresh_claim_token(options.instance);
   translate_errors([&] {
     connection.prepare_once(name, statement);
     pqxx::nontransaction transaction{connection.raw()};
@@ -250,6 +243,11 @@ std::vector<ClaimedEvent> claim_expired(Connection& connection, const ClaimOptio
   one.events_max = 1;
   static const auto statement = claim_statement(true);
   return claim(connection, one, "claim_expired", statement);
+}
+
+std::int64_t fresh_claim_token(std::int32_t instance) {
+  return static_cast<std::int64_t>((static_cast<std::uint64_t>(instance) << 32U) |
+                                   (random_bits() & 0xFFFFFFFFU));
 }
 
 std::int32_t fresh_instance() {

@@ -4,6 +4,7 @@
 
 #include "store/binary_array.h"
 #include "store/error_translation.h"
+#include "store/outbox_store.h"
 #include "telemetry/log.h"
 
 namespace hookgate {
@@ -135,6 +136,7 @@ PruneResult prune(Connection& connection, SystemTime now, std::chrono::hours bod
               .affected_rows();
     }
   });
+  result.messages_deleted = prune_outbox(connection, now - bodies);
   return result;
 }
 

@@ -73,6 +73,7 @@ struct Families {
   prometheus::Family<Counter>& rejections;
   prometheus::Family<Counter>& secret_matches;
   prometheus::Family<Counter>& handler_runs;
+  prometheus::Family<Counter>& outbox_sends;
   prometheus::Family<Gauge>& last_event;
   prometheus::Family<Histogram>& handler_seconds;
   prometheus::Family<Histogram>& stage_seconds;
@@ -103,6 +104,8 @@ Families::Families(prometheus::Registry& registry)
                               "Authentic requests by the index of the secret that matched.")),
       handler_runs(counters(registry, "hookgate_handler_runs_total",
                             "Runs of a handler for one event, by how they ended.")),
+      outbox_sends(counters(registry, "hookgate_outbox_sends_total",
+                            "Tries to send a message of the outbox, by how they ended.")),
       last_event(
           gauges(registry, "hookgate_last_event_timestamp_seconds",
                  "Unix time of the last authentic request; 0 when none came since the start.")),
@@ -190,6 +193,19 @@ class HandlerSeries {
   LabelTable<Counter*> runs;
 };
 
+class DestinationSeries {
+ public:
+  DestinationSeries(Families& families, const std::string& destination)
+      : sends(kSendOutcomes.size(), "other",
+              [&families, label = clean_text(destination)](const std::string& outcome) {
+                return &families.outbox_sends.Add({{"destination", label}, {"outcome", outcome}});
+              }) {
+    for (const auto outcome : kSendOutcomes) sends.at(outcome);
+  }
+
+  LabelTable<Counter*> sends;
+};
+
 void append(std::vector<prometheus::MetricFamily>& families, prometheus::MetricType type,
             const std::string& name, const std::string& help, double value) {
   prometheus::ClientMetric metric;
@@ -275,6 +291,10 @@ class Metrics::Impl {
   LabelTable<HandlerSeries> handlers{kHandlersMax, "other", [this](const std::string& name) {
                                        return HandlerSeries{families, name};
                                      }};
+  LabelTable<DestinationSeries> destinations{kHandlersMax, "other",
+                                             [this](const std::string& name) {
+                                               return DestinationSeries{families, name};
+                                             }};
 };
 
 Metrics::Metrics() : impl_(std::make_unique<Impl>()) {}
@@ -286,6 +306,10 @@ void Metrics::declare_source(std::string_view source, std::size_t secrets) {
 
 void Metrics::declare_handler(std::string_view handler) {
   impl_->handlers.at(handler);
+}
+
+void Metrics::declare_destination(std::string_view destination) {
+  impl_->destinations.at(destination);
 }
 
 void Metrics::stage(Stage stage, Duration took) {
@@ -323,6 +347,10 @@ void Metrics::handler_run(std::string_view handler, std::string_view outcome, Du
   auto& series = impl_->handlers.at(handler);
   series.runs.at(outcome)->Increment();
   series.seconds.Observe(seconds_of(took));
+}
+
+void Metrics::outbox_send(std::string_view destination, std::string_view outcome) {
+  impl_->destinations.at(destination).sends.at(outcome)->Increment();
 }
 
 void Metrics::set_backlog(const Backlog& backlog) {

@@ -28,6 +28,11 @@ enum class EventOutcome { kAccepted, kDuplicate, kConflict, kRejected };
 inline constexpr std::array<std::string_view, 6> kRunOutcomes{"done",    "ignored", "retry",
                                                               "gave_up", "error",   "undone"};
 
+// How a try to send a message of the outbox ended. "dead" is the last failure; "aborted" was cut
+// off by a shutdown; "lost" could not be recorded, so that the message may be sent again.
+inline constexpr std::array<std::string_view, 5> kSendOutcomes{"sent", "failed", "dead", "aborted",
+                                                               "lost"};
+
 // The counters and histograms of docs/metrics.md. Every method from any thread; observing costs
 // well under a microsecond and never throws. Labels come from closed sets: names of configured
 // sources and handlers, codes; what has no source is counted under "". A set that grows past its
@@ -43,6 +48,7 @@ class Metrics {
   // event is one. What was not declared appears when it is first observed. Again is fine.
   void declare_source(std::string_view source, std::size_t secrets);
   void declare_handler(std::string_view handler);
+  void declare_destination(std::string_view destination);
 
   void stage(Stage stage, Duration took);
   // One answered request; `took` from its last byte to the answer at hand, for one that was refused
@@ -57,6 +63,9 @@ class Metrics {
   void commit(Duration took, std::size_t events);
   // `outcome` is one of kRunOutcomes.
   void handler_run(std::string_view handler, std::string_view outcome, Duration took);
+
+  // `outcome` is one of kSendOutcomes.
+  void outbox_send(std::string_view destination, std::string_view outcome);
 
   // The state of the work, as read from the database at the time of a scrape.
   struct Backlog {

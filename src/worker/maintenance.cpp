@@ -6,6 +6,7 @@
 
 #include "store/event_notifications.h"
 #include "store/event_queue.h"
+#include "store/outbox_store.h"
 #include "telemetry/log.h"
 
 namespace hookgate {
@@ -28,11 +29,14 @@ void Maintenance::start() {
     while (!stop.stop_requested()) {
       try {
         const auto result = run_once();
-        if (result.days_dropped + result.bodies_deleted + result.events_deleted > 0) {
+        if (result.days_dropped + result.bodies_deleted + result.events_deleted +
+                result.messages_deleted >
+            0) {
           log(LogLevel::kInfo, "retention applied",
               {{"days_dropped", result.days_dropped},
                {"bodies_deleted", result.bodies_deleted},
-               {"events_deleted", result.events_deleted}});
+               {"events_deleted", result.events_deleted},
+               {"messages_deleted", result.messages_deleted}});
         }
       } catch (const std::exception& error) {
         log(LogLevel::kWarn, "maintenance failed", {{"reason", std::string_view{error.what()}}});
@@ -52,6 +56,7 @@ PruneResult Maintenance::run_once() {
   auto lease = pool_.acquire();
   ensure_body_partitions(*lease, now);
   release_claims_of_the_gone(*lease);
+  release_messages_of_the_gone(*lease);
   return prune(*lease, now, settings_.bodies, settings_.keys);
 }
 

@@ -391,7 +391,7 @@ TEST(ConfigSourceHandlersTest, MayBeDefinedBeforeOrAfterTheSource) {
 
 TEST(ConfigHandlerTest, NeedsAKind) {
   EXPECT_EQ(fault_of("[[handler]]\nname = \"a\"\n"),
-            "t.toml:1:1: [[handler]] has no 'kind'; there are \"payments\", \"sql\"");
+            "t.toml:1:1: [[handler]] has no 'kind'; there are \"forward\", \"payments\", \"sql\"");
 }
 
 TEST(ConfigHandlerTest, HasASuggestionForAMisspeltKind) {

@@ -174,6 +174,7 @@ TEST(ConfigExampleTest, IsAcceptedWhenItsVariablesAreSet) {
                                      "whsec_YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFh"};
   const EnvironmentVariable web{"WEB_KEY", "invented-web"};
   const EnvironmentVariable mobile{"MOBILE_KEY", "invented-mobile"};
+  const EnvironmentVariable crm{"CRM_SECRET", "whsec_YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFh"};
   const auto config = load_config(HOOKGATE_SOURCE_DIR "/docs/hookgate.example.toml");
   std::vector<std::string> names;
   for (const auto& source : config.sources) names.push_back(source.name);

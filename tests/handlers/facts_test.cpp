@@ -238,7 +238,7 @@ TEST(MoneyTest, KnowsEachProvidersOwnDigits) {
 }
 
 TEST(RegistryTest, MakesOnlyWhatItKnows) {
-  EXPECT_EQ(make_handler({.name = "x", .kind = "forward"}), nullptr);
+  EXPECT_EQ(make_handler({.name = "x", .kind = "amqp"}), nullptr);
   EXPECT_EQ(make_handler({.name = "ledger", .kind = "payments"})->name(), "ledger");
 }
 

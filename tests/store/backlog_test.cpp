@@ -60,6 +60,14 @@ TEST_F(BacklogTest, IsNeverOlderThanNothingWhenAGatewaysClockIsAhead) {
   EXPECT_EQ(backlog().oldest_pending_seconds, 0);
 }
 
+TEST_F(BacklogTest, CountsTheMessagesThatAreNotSent) {
+  database().execute(
+      "INSERT INTO hookgate.outbox (destination, idempotency_key, event, subject, event_type, "
+      "content_type, body, status) SELECT 'crm', i::text, i, '', 't', 't', '', (ARRAY['pending', "
+      "'pending', 'sent', 'dead', 'discarded'])[i] FROM generate_series(1, 5) i");
+  EXPECT_EQ(backlog().outbox_pending, 2U);
+}
+
 TEST_F(BacklogTest, EstimatesWhatWouldTakeLongToCount) {
   store("pending", 1, 120'000);
   EXPECT_EQ(backlog().events_pending, 100'000U);

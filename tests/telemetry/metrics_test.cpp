@@ -65,6 +65,7 @@ TEST_F(MetricsTest, CountsEventsRejectionsAndSecrets) {
 TEST_F(MetricsTest, StartsDeclaredSeriesAtZero) {
   metrics_.declare_source("stripe", 2);
   metrics_.declare_handler("payments");
+  metrics_.declare_destination("crm");
   const auto text = scrape();
   for (const auto* series :
        {R"(hookgate_requests_total{source="stripe",status="200"})",
@@ -76,6 +77,7 @@ TEST_F(MetricsTest, StartsDeclaredSeriesAtZero) {
         R"(hookgate_last_event_timestamp_seconds{source="stripe"})",
         R"(hookgate_handler_runs_total{handler="payments",outcome="gave_up"})",
         R"(hookgate_handler_seconds_count{handler="payments"})",
+        R"(hookgate_outbox_sends_total{destination="crm",outcome="dead"})",
         R"(hookgate_stage_seconds_count{stage="commit_wait"})"}) {
     EXPECT_EQ(text.value(series), 0) << series;
   }
