@@ -19,6 +19,7 @@
 #include "store/connection_pool.h"
 #include "store/event_queue.h"
 #include "store/migrator.h"
+#include "store/pooled_event_queue.h"
 #include "telemetry/log.h"
 #include "telemetry/metrics.h"
 #include "worker/event_runner.h"
@@ -120,6 +121,24 @@ PoolSettings respond_pool_settings(const Config& config, std::size_t connections
   return settings;
 }
 
+// Every statement of it goes by an index of events, however small the table was when it was
+// planned.
+PoolSettings claim_pool_settings(const Config& config, std::size_t connections) {
+  auto settings = pool_settings(config, connections, false);
+  settings.session.goes_by_index = true;
+  return settings;
+}
+
+PoolSettings run_pool_settings(const Config& config, std::size_t connections) {
+  auto settings = pool_settings(config, connections, true);
+  const auto limit = config.workers.handler_timeout;
+  settings.session.statement_timeout = limit;
+  settings.session.lock_timeout = std::min(settings.session.lock_timeout, limit / 2);
+  // A handler that hangs elsewhere loses its locks along with the event.
+  settings.session.idle_in_transaction_timeout = limit + kLeaseMargin;
+  return settings;
+}
+
 // For scrapes: they want an answer soon or none.
 PoolSettings backlog_pool_settings(const Config& config) {
   auto settings = pool_settings(config, 1, true);
@@ -175,6 +194,9 @@ RunnerSettings runner_settings(const Config& config, std::int32_t instance, Metr
   RunnerSettings settings;
   settings.instance = instance;
   settings.metrics = &metrics;
+  settings.handler_timeout = config.workers.handler_timeout;
+  settings.lease = config.workers.handler_timeout + kLeaseMargin;
+  settings.lone_lease = 2 * settings.lease;
   settings.failures_max = config.workers.max_attempts;
   settings.crashes_max = std::max(30, 2 * config.workers.max_attempts);
   return settings;
@@ -218,14 +240,15 @@ struct App::Parts {
   Parts(const Config& config, const Clock& clock,
         std::vector<std::unique_ptr<Handler>> extra_handlers)
       : ingest_pool(ingest_pool_settings(config, static_cast<std::size_t>(kWriters))),
-        claim_pool(pool_settings(config, worker_connections(config), false)),
-        run_pool(pool_settings(config, worker_connections(config), true)),
+        claim_pool(claim_pool_settings(config, worker_connections(config))),
+        run_pool(run_pool_settings(config, worker_connections(config))),
         respond_pool(respond_pool_settings(config, kResponders)),
         duty_pool(pool_settings(config, kDutyConnections, true)),
         backlog_pool(backlog_pool_settings(config)),
         handlers(make_handlers(config)),
         extras(std::move(extra_handlers)),
-        runner(claim_pool, run_pool, make_handled_sources(config, handlers, extras), clock,
+        event_queue(claim_pool, run_pool),
+        runner(event_queue, make_handled_sources(config, handlers, extras), clock,
                runner_settings(config, instance, metrics)),
         outbox(make_outbox(config, clock, instance, metrics)),
         workers([this] { return run_events(runner, *outbox); }, worker_pool_settings(config)),
@@ -300,6 +323,7 @@ struct App::Parts {
   ConnectionPool backlog_pool;
   std::vector<std::unique_ptr<Handler>> handlers;
   std::vector<std::unique_ptr<Handler>> extras;
+  PooledEventQueue event_queue;
   EventRunner runner;
   std::unique_ptr<Outbox> outbox;
   WorkerPool workers;

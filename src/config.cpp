@@ -20,6 +20,8 @@ using std::chrono::hours;
 constexpr std::size_t kFileBytesMax = std::size_t{1} << 20;
 constexpr IntegerRange kWorkers{.least = 0, .most = 256};
 constexpr IntegerRange kAttempts{.least = 1, .most = 1'000};
+constexpr DurationRange kHandlerTime{.least = std::chrono::seconds{1},
+                                     .most = std::chrono::minutes{10}};
 constexpr DurationRange kBodiesKept{.least = hours{1}, .most = hours{24 * 3650}};
 constexpr std::size_t kBlocksMax = 1'000;  // of one kind; their names are labels of metrics
 
@@ -86,6 +88,8 @@ void ConfigBuilder::read_workers() {
   workers.count = static_cast<int>(read.integer("count", workers.count, kWorkers));
   workers.max_attempts =
       static_cast<int>(read.integer("max_attempts", workers.max_attempts, kAttempts));
+  workers.handler_timeout =
+      read.duration("handler_timeout", kHandlerTime).value_or(workers.handler_timeout);
 }
 
 void ConfigBuilder::read_retention() {

@@ -50,8 +50,9 @@ struct DatabaseConfig {
 };
 
 struct WorkersConfig {
-  int count = 4;          // 0: this process only receives
-  int max_attempts = 15;  // handler failures before an event is dead
+  int count = 4;                                      // 0: this process only receives
+  int max_attempts = 15;                              // handler failures before an event is dead
+  std::chrono::milliseconds handler_timeout{30'000};  // one run of one handler
 };
 
 struct RetentionConfig {

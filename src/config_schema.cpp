@@ -24,7 +24,8 @@ constexpr std::array<ConfigKeySchema, 10> kServerKeys{{{"listen"},
                                                        {"tls_key"}}};
 constexpr std::array<ConfigKeySchema, 2> kAdminKeys{{{"listen"}, {"token"}}};
 constexpr std::array<ConfigKeySchema, 2> kDatabaseKeys{{{"url"}, {"migrate"}}};
-constexpr std::array<ConfigKeySchema, 2> kWorkersKeys{{{"count"}, {"max_attempts"}}};
+constexpr std::array<ConfigKeySchema, 3> kWorkersKeys{
+    {{"count"}, {"max_attempts"}, {"handler_timeout"}}};
 constexpr std::array<ConfigKeySchema, 1> kRetentionKeys{{{"bodies"}}};
 constexpr std::array<ConfigKeySchema, 15> kSourceKeys{{{"name"},
                                                        {"provider"},

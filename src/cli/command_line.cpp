@@ -69,6 +69,8 @@ struct Options {
   SignOptions sign;
   VerifyOptions verify;
   EventsListOptions events_list;
+  EventControlOptions events_retry;
+  EventControlOptions events_discard;
   ShowOptions show;
   PaymentsListOptions payments_list;
   OutboxOptions outbox;
@@ -273,24 +275,58 @@ void add_signing(CLI::App& app, Options& options, Action& action) {
   verify->callback([&] { action = [&] { return verify_command(options.verify); }; });
 }
 
+// Options that say which events are meant.
+CLI::Option* add_event_filter(CLI::App& command, EventFilter& filter) {
+  command.add_option("--source", filter.source, "Of this source")->type_name("NAME");
+  command.add_option("--type", filter.type, "Of this type; * stands for any text")
+      ->type_name("GLOB");
+  command.add_option("--subject", filter.subject, "About this object (pi_..., PSP reference)")
+      ->type_name("ID");
+  command.add_option("--status", filter.status, "In this state")
+      ->check(CLI::IsMember({"pending", "done", "ignored", "dead", "discarded"}));
+  add_instant(command, "--since", filter.since, "Received at or after");
+  add_instant(command, "--until", filter.until, "Received before");
+  return command.add_option("--limit", filter.limit, "At most so many")
+      ->check(CLI::Range(1, 1'000'000));
+}
+
+void add_event_control(CLI::App& command, EventControlOptions& options) {
+  command.add_option("ids", options.ids, "Our ids or the sender's")->type_name("ID");
+  command.add_flag("--dead", options.dead, "Those that are dead");
+  add_event_filter(command, options.filter);
+  command.add_flag("--dry-run", options.dry_run, "Change nothing, say how many it would be");
+  add_config(command, options.config);
+  add_json(command, options.json);
+}
+
+void add_events_control(CLI::App& events, Options& options, Action& action) {
+  auto* retry = add(events, "retry",
+                    "Run the handlers of dead events again, now; those that succeeded for an event "
+                    "are never run\nagain for it. By id also discarded events and those that wait "
+                    "for their next try; by filter\nthe dead ones unless --status says otherwise",
+                    "hookgate events retry --dead --source stripe --since 2026-01-01 --dry-run");
+  add_event_control(*retry, options.events_retry);
+  retry->add_flag("--force", options.events_retry.force,
+                  "Also done and ignored events: for handlers that are new or that ignored them");
+  retry->callback([&] { action = [&] { return events_retry_command(options.events_retry); }; });
+
+  auto* discard = add(events, "discard",
+                      "Give up pending and dead events for good: no handler runs for them any "
+                      "more. One that is\nbeing run is taken from its worker",
+                      "hookgate events discard --dead --type 'invoice.*'");
+  add_event_control(*discard, options.events_discard);
+  discard->callback(
+      [&] { action = [&] { return events_discard_command(options.events_discard); }; });
+}
+
 void add_events(CLI::App& app, Options& options, Action& action) {
-  auto* events = add(app, "events", "Look at stored events", "hookgate events list --status dead");
+  auto* events = add(app, "events", "Look at stored events, retry and discard them",
+                     "hookgate events list --status dead");
   events->require_subcommand(1);
-  auto& filter = options.events_list.filter;
   auto* list = add(*events, "list", "Stored events, newest first",
                    "hookgate events list --source stripe --type 'charge.*' --since 2026-01-01");
   add_config(*list, options.events_list.config);
-  list->add_option("--source", filter.source, "Of this source")->type_name("NAME");
-  list->add_option("--type", filter.type, "Of this type; * stands for any text")->type_name("GLOB");
-  list->add_option("--subject", filter.subject, "About this object (pi_..., PSP reference)")
-      ->type_name("ID");
-  list->add_option("--status", filter.status, "In this state")
-      ->check(CLI::IsMember({"pending", "done", "ignored", "dead", "discarded"}));
-  add_instant(*list, "--since", filter.since, "Received at or after");
-  add_instant(*list, "--until", filter.until, "Received before");
-  list->add_option("--limit", filter.limit, "At most so many")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
+  add_event_filter(*list, options.events_list.filter)->capture_default_str();
   add_json(*list, options.events_list.json);
   list->callback([&] { action = [&] { return events_list_command(options.events_list); }; });
 
@@ -301,6 +337,7 @@ void add_events(CLI::App& app, Options& options, Action& action) {
   show->add_flag("--body", options.show.body, "Print the first body's bytes and nothing else");
   add_json(*show, options.show.json);
   show->callback([&] { action = [&] { return events_show_command(options.show); }; });
+  add_events_control(*events, options, action);
 }
 
 void add_payments(CLI::App& app, Options& options, Action& action) {

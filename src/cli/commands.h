@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "store/event_control.h"
 #include "store/event_reader.h"
 #include "store/ledger_reader.h"
 
@@ -109,6 +110,20 @@ struct ShowOptions {
   bool json = false;
 };
 int events_show_command(const ShowOptions& options);
+
+// `events retry` and `events discard`.
+struct EventControlOptions {
+  EventControlOptions() { filter.limit = kEveryEvent; }
+  std::string config;
+  std::vector<std::string> ids;
+  EventFilter filter;
+  bool dead = false;
+  bool force = false;  // retry
+  bool dry_run = false;
+  bool json = false;
+};
+int events_retry_command(const EventControlOptions& options);
+int events_discard_command(const EventControlOptions& options);
 
 struct PaymentsListOptions {
   std::string config;

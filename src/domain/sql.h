@@ -44,6 +44,8 @@ class SqlError : public std::runtime_error {
     return sqlstate_.starts_with("40") || sqlstate_.starts_with("08") ||
            sqlstate_.starts_with("57P");
   }
+  // A statement that took too long, or waited too long for a lock: not to be tried at once.
+  bool is_timeout() const { return sqlstate_ == "57014" || sqlstate_ == "55P03"; }
 
  private:
   std::string sqlstate_;

@@ -58,6 +58,10 @@ std::string session_connection_string(const Secret& url, const SessionSettings& 
       " -c timezone=UTC -c jit=off -c client_min_messages=warning",
       settings.statement_timeout.count(), settings.lock_timeout.count(),
       settings.synchronous_commit ? "on" : "off");
+  if (settings.idle_in_transaction_timeout.count() > 0) {
+    options += fmt::format(" -c idle_in_transaction_session_timeout={}",
+                           settings.idle_in_transaction_timeout.count());
+  }
   if (settings.goes_by_index)
     options += " -c plan_cache_mode=force_generic_plan -c enable_seqscan=off";
   return connection_string(values);

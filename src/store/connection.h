@@ -22,6 +22,9 @@ namespace hookgate {
 struct SessionSettings {
   std::chrono::milliseconds statement_timeout{10'000};
   std::chrono::milliseconds lock_timeout{5'000};
+  // Of a transaction in which nothing is asked: the server then ends the session, and so gives its
+  // locks free. 0: without end.
+  std::chrono::milliseconds idle_in_transaction_timeout{0};
   std::chrono::seconds connect_timeout{2};
   bool synchronous_commit = true;  // false only for what a crash may lose (claims)
   // For sessions whose prepared statements all go by an index. Their plan is made once, where the

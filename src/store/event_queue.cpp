@@ -13,22 +13,63 @@
 namespace hookgate {
 namespace {
 
-// The outer join keeps an event whose bytes retention dropped.
-constexpr auto kClaim = R"sql(
+// Free events that are due. Each source has its share of the batch; what the others leave of it
+// goes to those that filled theirs. Both read the head of a source in events_waiting, and stop when
+// the batch is full. A row that the second finds as well, because a lock was let go between the
+// two, is claimed once all the same.
+constexpr auto kDue = R"sql(
+  WITH shares AS MATERIALIZED (
+    SELECT s.name, e.id
+      FROM unnest($1::text[]) AS s (name)
+     CROSS JOIN LATERAL (
+       SELECT id
+         FROM hookgate.events
+        WHERE status = 'pending' AND claim_token IS NULL AND source = s.name AND due_at <= now()
+        ORDER BY due_at, id
+        LIMIT $5
+          FOR UPDATE SKIP LOCKED) AS e
+     LIMIT $2
+  ), rest AS (
+    SELECT e.id
+      FROM (SELECT name FROM shares GROUP BY name HAVING count(*) >= $5) AS s
+     CROSS JOIN LATERAL (
+       SELECT id
+         FROM hookgate.events
+        WHERE status = 'pending' AND claim_token IS NULL AND source = s.name AND due_at <= now()
+        ORDER BY due_at, id
+       OFFSET $5
+        LIMIT $2
+          FOR UPDATE SKIP LOCKED) AS e
+     LIMIT $2 - (SELECT count(*) FROM shares)
+  ), due AS (
+    SELECT id FROM shares
+    UNION ALL
+    SELECT id FROM rest
+  ),
+)sql";
+
+// Events whose holder's lease ended.
+constexpr auto kExpired = R"sql(
   WITH due AS (
     SELECT id
       FROM hookgate.events
-     WHERE status = 'pending' AND due_at <= now() AND claim_token IS %holder%
-       AND source = ANY ($1::text[])
+     WHERE status = 'pending' AND claim_token IS NOT NULL AND due_at <= now() AND source = ANY ($1::text[])
      ORDER BY due_at, id
-     LIMIT $2
+     LIMIT least($2::bigint, $5::bigint)
        FOR UPDATE SKIP LOCKED
-  ), claimed AS (
+  ),
+)sql";
+
+// The array is complete before the first row is changed: a scan of what is due that went on beside
+// the change would pass over changed rows, and so skip others in their place. The outer join keeps
+// an event whose bytes retention dropped.
+constexpr auto kClaim = R"sql(
+  claimed AS (
     UPDATE hookgate.events e
-       SET attempts = attempts + 1, crashes = crashes + %crash%, claim_token = $3,
-           due_at = now() + $4 * interval '1 millisecond'
-      FROM due
-     WHERE e.id = due.id
+       SET attempts = attempts + 1, crashes = crashes + (e.claim_token IS NOT NULL)::integer,
+           claim_token = $3, due_at = now() + $4 * interval '1 millisecond'
+      FROM unnest(ARRAY(SELECT id FROM due)) AS chosen (id)
+     WHERE e.id = chosen.id
     RETURNING e.*
   )
   SELECT c.id, c.source, c.scope, c.event_id, c.event_type, c.subject, c.item, c.attempts, c.failures,
@@ -60,6 +101,13 @@ constexpr auto kFinish = R"sql(
     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[])
       AS v (id, status, finished, last_error, retry_ms, versions, failed)
    WHERE e.id = v.id AND e.claim_token = $8 AND e.status = 'pending'
+)sql";
+
+constexpr auto kRenew = R"sql(
+  UPDATE hookgate.events
+     SET due_at = now() + $3 * interval '1 millisecond'
+   WHERE id = ANY ($1::bigint[]) AND claim_token = $2 AND status = 'pending'
+  RETURNING id
 )sql";
 
 // The instance is the upper half of the claim's token.
@@ -120,28 +168,22 @@ ClaimedEvent claimed_event(const pqxx::row& row, std::int64_t token) {
   return claimed;
 }
 
-// Free events, or those whose holder's lease ended.
-std::string claim_statement(bool expired) {
-  std::string statement = kClaim;
-  const auto put = [&](const std::string& mark, const std::string& text) {
-    statement.replace(statement.find(mark), mark.size(), text);
-  };
-  put("%holder%", expired ? "NOT NULL" : "NULL");
-  put("%crash%", expired ? "1" : "0");
-  return statement;
-}
-
 std::vector<ClaimedEvent> claim(Connection& connection, const ClaimOptions& options,
                                 const std::string& name, const std::string& statement) {
   std::vector<ClaimedEvent> events;
   auto sources = BinaryArray::of_text();
-  for (const auto& source : options.sources) sources.add(source);
+  const auto count = options.sources.size();
+  if (count == 0) return events;
+  for (std::size_t i = 0; i < count; ++i)
+    sources.add(options.sources[(options.first_source + i) % count]);
+  const auto share = (options.events_max + count - 1) / count;
   const auto token = fresh_claim_token(options.instance);
   translate_errors([&] {
     connection.prepare_once(name, statement);
     pqxx::nontransaction transaction{connection.raw()};
-    const auto rows = transaction.exec_prepared(name, pqxx::binarystring(sources.finish()),
-                                                options.events_max, token, options.lease.count());
+    const auto rows =
+        transaction.exec_prepared(name, pqxx::binarystring(sources.finish()), options.events_max,
+                                  token, options.lease.count(), share);
     events.reserve(rows.size());
     for (const auto& row : rows) events.push_back(claimed_event(row, token));
   });
@@ -182,6 +224,10 @@ class WorkTransaction final : public EventTransaction {
   void savepoint() override { run("SAVEPOINT handler"); }
   void release_savepoint() override { run("RELEASE SAVEPOINT handler"); }
   void rollback_to_savepoint() override { run("ROLLBACK TO SAVEPOINT handler"); }
+  void limit_statements(std::chrono::milliseconds limit) override {
+    session_.flush();
+    run(("SET LOCAL statement_timeout = " + std::to_string(limit.count())).c_str());
+  }
 
   std::size_t finish(std::int64_t token, std::span<const FinishedEvent> events) override {
     session_.flush();
@@ -234,20 +280,36 @@ class WorkTransaction final : public EventTransaction {
 }  // namespace
 
 std::vector<ClaimedEvent> claim_events(Connection& connection, const ClaimOptions& options) {
-  static const auto statement = claim_statement(false);
+  static const auto statement = std::string{kDue} + kClaim;
   return claim(connection, options, "claim_due", statement);
 }
 
 std::vector<ClaimedEvent> claim_expired(Connection& connection, const ClaimOptions& options) {
   auto one = options;
   one.events_max = 1;
-  static const auto statement = claim_statement(true);
+  static const auto statement = std::string{kExpired} + kClaim;
   return claim(connection, one, "claim_expired", statement);
 }
 
 std::int64_t fresh_claim_token(std::int32_t instance) {
   return static_cast<std::int64_t>((static_cast<std::uint64_t>(instance) << 32U) |
                                    (random_bits() & 0xFFFFFFFFU));
+}
+
+std::vector<std::int64_t> renew_leases(Connection& connection, std::int64_t token,
+                                       std::span<const std::int64_t> ids,
+                                       std::chrono::milliseconds lease) {
+  auto array = BinaryArray::of_bigint();
+  for (const auto id : ids) array.add(id);
+  std::vector<std::int64_t> renewed;
+  translate_errors([&] {
+    connection.prepare_once("renew_leases", kRenew);
+    pqxx::nontransaction transaction{connection.raw()};
+    for (const auto& row : transaction.exec_prepared(
+             "renew_leases", pqxx::binarystring(array.finish()), token, lease.count()))
+      renewed.push_back(row[0].as<std::int64_t>());
+  });
+  return renewed;
 }
 
 std::int32_t fresh_instance() {

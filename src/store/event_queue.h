@@ -39,6 +39,7 @@ struct ClaimOptions {
   std::size_t events_max = 50;
   std::chrono::milliseconds lease{20'000};
   std::span<const std::string> sources;  // only theirs
+  std::size_t first_source = 0;          // who is asked first when there are more than events_max
   std::int32_t instance = 0;             // who claims; see Presence
 };
 
@@ -52,14 +53,19 @@ void show_presence(Connection& connection, std::int32_t instance);
 // when the lease would have ended. Returns how many events that were.
 std::size_t release_claims_of_the_gone(Connection& connection);
 
-// Takes pending, due events that nobody holds; in the order they fell due, sorted by subject for
-// the caller. Its commit may be lost in a crash of the server, which only makes them claimable
-// again.
+// Takes pending, due events that nobody holds. Each source that has some gets an equal share of the
+// batch, in the order they fell due; what is left of it goes to whoever has more. Sorted by
+// subject. Its commit may be lost in a crash of the server, which only makes them claimable again.
 std::vector<ClaimedEvent> claim_events(Connection& connection, const ClaimOptions& options);
 
 // Takes one event whose lease expired. It runs alone, so that an event that kills the process does
 // not drag its neighbours along.
 std::vector<ClaimedEvent> claim_expired(Connection& connection, const ClaimOptions& options);
+
+// Lets the leases of those events begin anew that still carry the token; returns their ids.
+std::vector<std::int64_t> renew_leases(Connection& connection, std::int64_t token,
+                                       std::span<const std::int64_t> ids,
+                                       std::chrono::milliseconds lease);
 
 // Fills event.versions with the other bodies under its id, oldest first.
 void load_versions(Connection& connection, ClaimedEvent& claimed);
@@ -77,6 +83,9 @@ class EventTransaction {
   virtual void savepoint() = 0;
   virtual void release_savepoint() = 0;
   virtual void rollback_to_savepoint() = 0;
+  // How long each statement may take from here to the end of the transaction, or of the savepoint
+  // that is rolled back; then it fails with SQLSTATE 57014.
+  virtual void limit_statements(std::chrono::milliseconds limit) = 0;
   // Writes the outcomes; returns how many rows still carried the token. Fewer than given means a
   // late worker: the caller must not commit.
   virtual std::size_t finish(std::int64_t token, std::span<const FinishedEvent> events) = 0;
@@ -87,5 +96,19 @@ class EventTransaction {
 // Throws what `work` throws, and StoreUnavailable when the session is lost.
 void in_event_transaction(Connection& connection,
                           const std::function<void(EventTransaction&)>& work);
+
+// The queue as a worker sees it: the functions above, on sessions that it need not know. In
+// production it is PostgreSQL (pooled_event_queue.h); a simulation runs the same worker on one in
+// memory. All may throw StoreUnavailable.
+class EventQueue {
+ public:
+  virtual ~EventQueue() = default;
+  virtual std::vector<ClaimedEvent> claim(const ClaimOptions& options) = 0;
+  virtual std::vector<ClaimedEvent> claim_expired(const ClaimOptions& options) = 0;
+  virtual std::vector<std::int64_t> renew(std::int64_t token, std::span<const std::int64_t> ids,
+                                          std::chrono::milliseconds lease) = 0;
+  virtual void load_versions(ClaimedEvent& claimed) = 0;
+  virtual void transact(const std::function<void(EventTransaction&)>& work) = 0;
+};
 
 }  // namespace hookgate

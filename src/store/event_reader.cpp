@@ -79,12 +79,12 @@ std::string like_pattern(const std::string& glob) {
 
 }  // namespace
 
-std::vector<EventRow> list_events(Connection& connection, const EventFilter& filter) {
-  std::vector<SqlValue> parameters;
-  std::string where;
+std::string event_conditions(const EventFilter& filter, std::vector<SqlValue>& parameters) {
+  std::string conditions;
   const auto narrow = [&](const std::string& condition, SqlValue value) {
     parameters.push_back(std::move(value));
-    where += (where.empty() ? " WHERE " : " AND ") + condition + std::to_string(parameters.size());
+    conditions +=
+        (conditions.empty() ? "" : " AND ") + condition + std::to_string(parameters.size());
   };
   if (filter.source) narrow("source = $", *filter.source);
   if (filter.type) narrow("event_type LIKE $", like_pattern(*filter.type));
@@ -92,6 +92,13 @@ std::vector<EventRow> list_events(Connection& connection, const EventFilter& fil
   if (filter.status) narrow("status = $", *filter.status);
   if (filter.since) narrow("received_at >= $", format_instant(*filter.since));
   if (filter.until) narrow("received_at < $", format_instant(*filter.until));
+  return conditions;
+}
+
+std::vector<EventRow> list_events(Connection& connection, const EventFilter& filter) {
+  std::vector<SqlValue> parameters;
+  auto where = event_conditions(filter, parameters);
+  if (!where.empty()) where = " WHERE " + where;
   parameters.emplace_back(static_cast<std::int64_t>(filter.limit));
   return event_rows(connection,
                     kColumns + where + " ORDER BY received_at DESC, id DESC LIMIT $" +

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "domain/sql.h"
 #include "domain/time.h"
 #include "store/connection.h"
 
@@ -36,6 +37,10 @@ struct StoredBody {
   std::string body;
   int item = 0;
 };
+
+// The filter but its limit as conditions on columns of hookgate.events, joined by AND, "" for none.
+// Their values are added to `parameters`.
+std::string event_conditions(const EventFilter& filter, std::vector<SqlValue>& parameters);
 
 // Newest first.
 std::vector<EventRow> list_events(Connection& connection, const EventFilter& filter);

@@ -11,6 +11,10 @@
 namespace hookgate {
 namespace {
 
+// Every so many turns an expired lease is looked for first, so that a flood of fresh events cannot
+// keep an event waiting that a lost worker held.
+constexpr std::uint64_t kExpiredTurn = 16;
+
 // Thrown inside a transaction to leave it without a commit.
 struct Abandon {};
 
@@ -21,9 +25,11 @@ std::uint64_t random_bits() {
 
 }  // namespace
 
-EventRunner::EventRunner(ConnectionPool& claims, ConnectionPool& runs,
-                         std::vector<HandledSource> sources, Clock clock, RunnerSettings settings)
-    : claims_(claims), runs_(runs), clock_(std::move(clock)), settings_(settings) {
+EventRunner::EventRunner(EventQueue& queue, std::vector<HandledSource> sources, Clock clock,
+                         RunnerSettings settings)
+    : queue_(queue), clock_(std::move(clock)), settings_(std::move(settings)) {
+  if (!settings_.random) settings_.random = random_bits;
+  if (!settings_.steady_clock) settings_.steady_clock = std::chrono::steady_clock::now;
   for (auto& source : sources) {
     source_names_.push_back(source.name);
     auto name = source.name;
@@ -32,31 +38,60 @@ EventRunner::EventRunner(ConnectionPool& claims, ConnectionPool& runs,
 }
 
 std::size_t EventRunner::run_once() {
-  ClaimOptions options;
-  options.events_max = settings_.batch_events_max;
-  options.lease = settings_.lease;
-  options.sources = source_names_;
-  options.instance = settings_.instance;
-  std::vector<ClaimedEvent> claimed;
-  {
-    auto lease = claims_.acquire();
-    claimed = claim_events(*lease, options);
-    // Leases expire seldom, so they are looked for only when the fresh ones do not fill a batch.
-    if (claimed.empty()) {
-      options.lease = settings_.lone_lease;
-      claimed = claim_expired(*lease, options);
-    }
-  }
-  return claimed.empty() ? 0 : run_claimed(std::move(claimed));
+  Hold hold;
+  auto claimed = claim(hold);
+  return claimed.empty() ? 0 : run_claimed(std::move(claimed), std::move(hold));
 }
 
-std::size_t EventRunner::run_claimed(std::vector<ClaimedEvent> claimed) {
+// Leases expire seldom, so they are looked for only when there is nothing fresh, or in turn.
+std::vector<ClaimedEvent> EventRunner::claim(Hold& hold) {
+  ClaimOptions options;
+  options.events_max = settings_.batch_events_max;
+  options.sources = source_names_;
+  options.instance = settings_.instance;
+  if (!source_names_.empty()) options.first_source = settings_.random() % source_names_.size();
+  std::vector<ClaimedEvent> claimed;
+  const auto fresh = [&] {
+    hold.lease = options.lease = settings_.lease;
+    hold.since = settings_.steady_clock();
+    claimed = queue_.claim(options);
+  };
+  const auto expired = [&] {
+    hold.lease = options.lease = settings_.lone_lease;
+    hold.since = settings_.steady_clock();
+    claimed = queue_.claim_expired(options);
+  };
+  const bool expired_first = turns_++ % kExpiredTurn == kExpiredTurn - 1;
+  expired_first ? expired() : fresh();
+  if (claimed.empty()) expired_first ? fresh() : expired();
+  for (const auto& one : claimed) {
+    hold.token = one.token;
+    hold.ids.push_back(one.event.id);
+  }
+  return claimed;
+}
+
+std::size_t EventRunner::run_claimed(std::vector<ClaimedEvent> claimed, Hold hold) {
   for (auto& one : claimed) one.event.provider = source_of(one).provider;
   load_versions_where_seen(claimed);
-  if (!run_together(claimed)) {
-    for (auto& one : claimed) run_alone(one);
+  if (!run_together(claimed, hold)) {
+    for (auto& one : claimed) {
+      run_alone(one, hold);
+      std::erase(hold.ids, one.event.id);
+    }
   }
   return claimed.size();
+}
+
+// Renews the leases before one could end under a handler that takes all its time. False when one of
+// the events is no longer ours.
+bool EventRunner::keep(Hold& hold) const {
+  const auto now = settings_.steady_clock();
+  if (now - hold.since <= hold.lease - settings_.handler_timeout - kLeaseMargin / 2) return true;
+  auto renewed = queue_.renew(hold.token, hold.ids, hold.lease);
+  hold.since = now;
+  hold.ids.swap(renewed);
+  return hold.ids.size() == renewed.size();
 }
 
 const HandledSource& EventRunner::source_of(const ClaimedEvent& claimed) const {
@@ -71,8 +106,7 @@ void EventRunner::load_versions_where_seen(std::vector<ClaimedEvent>& claimed) {
                              [](const Handler* handler) { return handler->sees_versions(); })) {
       continue;
     }
-    auto lease = claims_.acquire();
-    load_versions(*lease, one);
+    queue_.load_versions(one);
   }
 }
 
@@ -99,17 +133,22 @@ FinishedEvent EventRunner::crashed_too_often(const ClaimedEvent& claimed) const 
 // One handler after the other; each succeeds or fails for itself. Without savepoints the first one
 // that does not succeed ends the attempt, because its writes can only be undone with all others.
 FinishedEvent EventRunner::run_handlers(EventTransaction& transaction, const ClaimedEvent& claimed,
-                                        bool savepoints, HandlerRuns& handler_runs) const {
+                                        bool savepoints, HandlerRuns& handler_runs,
+                                        Hold& hold) const {
   if (claimed.crashes > settings_.crashes_max) return crashed_too_often(claimed);
   HandlerProgress progress{claimed};
-  HandlerContext context{transaction.sql(), clock_()};
+  LimitedSql sql{transaction, settings_.handler_timeout, settings_.steady_clock};
+  HandlerContext context{sql, clock_()};
   for (auto* handler : source_of(claimed).handlers) {
     if (progress.is_finished(*handler)) continue;
     if (claimed.body_missing) {
       progress.record(*handler, GiveUp{"its body was removed by retention"});
       continue;
     }
+    if (!keep(hold) && (!savepoints || !std::ranges::count(hold.ids, claimed.event.id)))
+      throw Abandon{};
     if (savepoints) transaction.savepoint();
+    sql.begin();
     Outcome outcome;
     try {
       outcome = handler_runs.run(*handler, claimed.event, context);
@@ -128,28 +167,28 @@ FinishedEvent EventRunner::run_handlers(EventTransaction& transaction, const Cla
     if (!succeeded && !savepoints) throw Abandon{};
     if (savepoints)
       succeeded ? transaction.release_savepoint() : transaction.rollback_to_savepoint();
+    sql.end();
     progress.record(*handler, std::move(outcome));
   }
   return progress.result(settings_.failures_max, [this](int failures) {
-    return backoff_delay(settings_.backoff, failures, random_bits());
+    return backoff_delay(settings_.backoff, failures, settings_.random());
   });
 }
 
 // True when the batch is settled: all succeeded and committed.
-bool EventRunner::run_together(std::vector<ClaimedEvent>& claimed) {
+bool EventRunner::run_together(const std::vector<ClaimedEvent>& claimed, Hold& hold) {
   if (claimed.size() < 2) return false;
-  auto lease = runs_.acquire();
-  HandlerRuns handler_runs{settings_.metrics};
   try {
-    in_event_transaction(*lease, [&](EventTransaction& transaction) {
+    HandlerRuns handler_runs{settings_.metrics};
+    queue_.transact([&](EventTransaction& transaction) {
       transaction.lock(lock_names(claimed));
       transaction.defer();
       std::vector<FinishedEvent> finished;
       finished.reserve(claimed.size());
       for (const auto& one : claimed) {
-        finished.push_back(run_handlers(transaction, one, false, handler_runs));
+        finished.push_back(run_handlers(transaction, one, false, handler_runs, hold));
       }
-      if (transaction.finish(claimed.front().token, finished) != finished.size()) throw Abandon{};
+      if (transaction.finish(hold.token, finished) != finished.size()) throw Abandon{};
       transaction.commit();
       handler_runs.committed();
     });
@@ -161,34 +200,43 @@ bool EventRunner::run_together(std::vector<ClaimedEvent>& claimed) {
   }
 }
 
-void EventRunner::run_alone(ClaimedEvent& claimed) {
+void EventRunner::run_alone(const ClaimedEvent& claimed, Hold& hold) {
+  const auto tell = [&](LogLevel level, std::string_view what, std::string_view reason) {
+    log(level, what,
+        {{"source", claimed.event.source},
+         {"event_id", claimed.event.event_id},
+         {"reason", reason}});
+  };
   for (int attempt = 0;; ++attempt) {
-    auto lease = runs_.acquire();
     try {
-      run_alone_once(lease, claimed);
+      run_alone_once(claimed, hold);
       return;
     } catch (const Abandon&) {
-      log(LogLevel::kWarn, "event was taken over by another worker",
-          {{"source", claimed.event.source}, {"event_id", claimed.event.event_id}});
+      tell(LogLevel::kWarn, "event was taken from its worker",
+           "its lease ended or it was discarded");
       return;
     } catch (const SqlError& error) {
+      try {
+        if (error.is_timeout()) return postpone(claimed, error.what());
+      } catch (const SqlError&) {
+        // Left to the lease, as below.
+      }
       // Deadlocks and the like are nobody's failure: the same again at once. What stays wrong is
       // left to the lease, which counts it as a crash.
-      if (attempt >= settings_.transient_retries_max) {
-        log(LogLevel::kError, "event could not be run",
-            {{"event_id", claimed.event.event_id}, {"reason", std::string_view{error.what()}}});
+      if (error.is_timeout() || attempt >= settings_.transient_retries_max) {
+        tell(LogLevel::kError, "event could not be run", error.what());
         return;
       }
     }
   }
 }
 
-void EventRunner::run_alone_once(ConnectionPool::Lease& lease, const ClaimedEvent& claimed) {
+void EventRunner::run_alone_once(const ClaimedEvent& claimed, Hold& hold) {
   HandlerRuns handler_runs{settings_.metrics};
-  in_event_transaction(*lease, [&](EventTransaction& transaction) {
+  queue_.transact([&](EventTransaction& transaction) {
     transaction.lock(lock_names({claimed}));
     const std::vector<FinishedEvent> finished{
-        run_handlers(transaction, claimed, true, handler_runs)};
+        run_handlers(transaction, claimed, true, handler_runs, hold)};
     if (transaction.finish(claimed.token, finished) != 1) throw Abandon{};
     transaction.commit();
     handler_runs.committed();
@@ -199,6 +247,21 @@ void EventRunner::run_alone_once(ConnectionPool::Lease& lease, const ClaimedEven
            {"id", claimed.event.id},
            {"reason", finished[0].last_error}});
     }
+  });
+}
+
+// Locks that somebody else holds kept it from being run at all: later again, and no failure of a
+// handler.
+void EventRunner::postpone(const ClaimedEvent& claimed, const std::string& reason) {
+  FinishedEvent later;
+  later.id = claimed.event.id;
+  later.status = FinishedEvent::Status::kRetry;
+  later.finished = claimed.finished;
+  later.last_error = clean_text("waited in vain for a lock: " + reason);
+  later.retry_after = backoff_delay(settings_.backoff, 1, settings_.random());
+  queue_.transact([&](EventTransaction& transaction) {
+    // None: it was taken from us, and there is nothing to write.
+    if (transaction.finish(claimed.token, std::vector{later}) == 1) transaction.commit();
   });
 }
 

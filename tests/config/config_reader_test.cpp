@@ -114,6 +114,8 @@ TEST(ConfigIntegerTest, RefusesWhatIsOutsideItsRange) {
             "t.toml:2:9: 'count' in [workers] must be from 0 to 256, found 257");
   EXPECT_EQ(fault_of("[workers]\nmax_attempts = 0\n"),
             "t.toml:2:16: 'max_attempts' in [workers] must be from 1 to 1000, found 0");
+  EXPECT_THAT(fault_of("[workers]\nhandler_timeout = \"11m\"\n"),
+              ::testing::StartsWith("t.toml:2:19: 'handler_timeout' in [workers] must be"));
   EXPECT_EQ(fault_of("[server]\nmax_connections = 0\n"),
             "t.toml:2:19: 'max_connections' in [server] must be from 1 to 1000000, found 0");
 }

@@ -37,6 +37,7 @@ TEST(ConfigTest, OfAnEmptyFileIsAllDefaults) {
   EXPECT_TRUE(config.database.migrate);
   EXPECT_EQ(config.workers.count, 4);
   EXPECT_EQ(config.workers.max_attempts, 15);
+  EXPECT_EQ(config.workers.handler_timeout, std::chrono::seconds{30});
   EXPECT_EQ(config.retention.bodies, hours{24 * 30});
   EXPECT_THAT(config.sources, IsEmpty());
   EXPECT_THAT(config.handlers, IsEmpty());
@@ -49,7 +50,8 @@ TEST(ConfigTest, TakesEveryKeyOfItsSections) {
       "max_connections = 17\nrequest_timeout = \"250ms\"\nshutdown_grace = \"1h\"\n"
       "[admin]\nlisten = \"0.0.0.0:9001\"\ntoken = \"invented\"\n"
       "[database]\nurl = \"postgresql://db.test/a\"\nmigrate = false\n"
-      "[workers]\ncount = 0\nmax_attempts = 3\n[retention]\nbodies = \"36h\"\n",
+      "[workers]\ncount = 0\nmax_attempts = 3\nhandler_timeout = \"90s\"\n[retention]\nbodies = "
+      "\"36h\"\n",
       "t.toml");
   EXPECT_EQ(config.server.listen, "[::1]:0");
   EXPECT_EQ(config.server.max_body_bytes, 64U * 1024 * 1024);
@@ -62,6 +64,7 @@ TEST(ConfigTest, TakesEveryKeyOfItsSections) {
   EXPECT_FALSE(config.database.migrate);
   EXPECT_EQ(config.workers.count, 0);
   EXPECT_EQ(config.workers.max_attempts, 3);
+  EXPECT_EQ(config.workers.handler_timeout, std::chrono::seconds{90});
   EXPECT_EQ(config.retention.bodies, hours{36});
 }
 
@@ -204,6 +207,7 @@ TEST(ConfigExampleTest, SpellsOutTheDefaults) {
   EXPECT_EQ(shown.database.migrate, defaults.database.migrate);
   EXPECT_EQ(shown.workers.count, defaults.workers.count);
   EXPECT_EQ(shown.workers.max_attempts, defaults.workers.max_attempts);
+  EXPECT_EQ(shown.workers.handler_timeout, defaults.workers.handler_timeout);
   EXPECT_EQ(shown.retention.bodies, defaults.retention.bodies);
 }
 

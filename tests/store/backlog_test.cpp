@@ -68,6 +68,20 @@ TEST_F(BacklogTest, CountsTheMessagesThatAreNotSent) {
   EXPECT_EQ(backlog().outbox_pending, 2U);
 }
 
+// The index goes by source: the oldest may be anywhere in it, and what a worker holds is elsewhere.
+TEST_F(BacklogTest, FindsTheOldestOfAnySourceAndOfWhatIsClaimed) {
+  store("pending", 1, 12'002);
+  database().execute(
+      "UPDATE hookgate.events SET source = 'zeta', received_at = now() - interval '2 hours' WHERE "
+      "id = 12001");
+  EXPECT_NEAR(backlog().oldest_pending_seconds, 7200, 30);
+  database().execute(
+      "UPDATE hookgate.events SET claim_token = 7, received_at = now() - interval '3 hours' WHERE "
+      "id = 12002");
+  EXPECT_NEAR(backlog().oldest_pending_seconds, 10800, 30);
+  EXPECT_EQ(backlog().events_pending, 12'002U);
+}
+
 TEST_F(BacklogTest, EstimatesWhatWouldTakeLongToCount) {
   store("pending", 1, 120'000);
   EXPECT_EQ(backlog().events_pending, 100'000U);

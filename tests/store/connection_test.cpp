@@ -1,5 +1,8 @@
 #include "store/connection.h"
 
+#include <chrono>
+#include <thread>
+
 #include <pqxx/pqxx>
 
 #include "store/binary_array.h"
@@ -203,6 +206,20 @@ TEST_F(ConnectionPoolTest, ThrowsAwayASessionThatFailed) {
   kill_sessions();
   EXPECT_THROW(ask(*pool->acquire(), "SELECT 1"), StoreUnavailable);
   EXPECT_NE(ask(*pool->acquire(), "SELECT pg_backend_pid()"), first);
+}
+
+// What hangs between two statements must not keep its locks.
+TEST_F(ConnectionTest, TheServerEndsASessionThatIsIdleInATransaction) {
+  SessionSettings settings;
+  settings.idle_in_transaction_timeout = std::chrono::milliseconds{50};
+  Connection hanging{database().url(), settings};
+  pqxx::work work{hanging.raw()};
+  work.exec("SELECT pg_advisory_xact_lock(4711)");
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+  while (database().value("SELECT pg_try_advisory_lock(4711)") != "t" &&
+         std::chrono::steady_clock::now() < deadline)
+    std::this_thread::yield();
+  EXPECT_THROW(work.exec("SELECT 1"), pqxx::failure);
 }
 
 }  // namespace

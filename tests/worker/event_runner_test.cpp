@@ -9,6 +9,7 @@
 
 #include "metrics_text.h"
 #include "store/event_store.h"
+#include "store/pooled_event_queue.h"
 #include "test_database.h"
 
 namespace hookgate {
@@ -55,6 +56,7 @@ class EventRunnerTest : public ::testing::Test {
     PoolSettings settings;
     settings.url = database_->url();
     pool_ = std::make_unique<ConnectionPool>(settings);
+    queue_ = std::make_unique<PooledEventQueue>(*pool_, *pool_);
     settings_.backoff = {milliseconds{0}, milliseconds{0}};
     database_->execute("CREATE TABLE effects (event_id text, by text)");
   }
@@ -84,8 +86,8 @@ class EventRunnerTest : public ::testing::Test {
 
   std::unique_ptr<EventRunner> runner(std::vector<Handler*> handlers) {
     return std::make_unique<EventRunner>(
-        *pool_, *pool_, std::vector<HandledSource>{{"stripe", "stripe", std::move(handlers)}},
-        system_now, settings_);
+        *queue_, std::vector<HandledSource>{{"stripe", "stripe", std::move(handlers)}}, system_now,
+        settings_);
   }
 
   static std::size_t run_all(EventRunner& runner) {
@@ -103,6 +105,7 @@ class EventRunnerTest : public ::testing::Test {
 
   RunnerSettings settings_{};
   std::unique_ptr<ConnectionPool> pool_;
+  std::unique_ptr<PooledEventQueue> queue_;
 
  private:
   std::unique_ptr<TestDatabase> database_;
@@ -412,6 +415,167 @@ TEST_F(EventRunnerTest, TellsTheMetricsHowEachRunEndedOnceItIsCommitted) {
   EXPECT_EQ(runs("error"), 1);
   EXPECT_GE(runs("undone"), 1);
   EXPECT_EQ(runs("done") + runs("error") + runs("undone"), handler.calls);
+}
+
+// Of an event alone, with a flood of others waiting all the time.
+TEST_F(EventRunnerTest, AFloodDoesNotKeepAnEventWaitingWhoseWorkerDied) {
+  store({"lost"});
+  database().execute(
+      "UPDATE hookgate.events SET claim_token = 7, due_at = now() - interval '1 second'");
+  std::vector<std::string> ids;
+  for (int i = 0; i < 100; ++i) ids.push_back(std::to_string(i));
+  store(ids);
+  settings_.batch_events_max = 1;
+  ActingHandler handler{"h", [](auto&, auto&) -> Outcome { return Done{}; }};
+  auto runner = this->runner({&handler});
+  for (int i = 0; i < 20; ++i) runner->run_once();
+  EXPECT_EQ(status("lost"), "done");
+}
+
+class HandlerLimitTest : public EventRunnerTest {
+ protected:
+  void SetUp() override {
+    EventRunnerTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    PoolSettings settings;
+    settings.url = database().url();
+    settings.session.statement_timeout = kLimit;
+    settings.session.lock_timeout = milliseconds{50};
+    runs_ = std::make_unique<ConnectionPool>(settings);
+    queue_ = std::make_unique<PooledEventQueue>(*pool_, *runs_);
+    settings_.handler_timeout = kLimit;
+    settings_.backoff = {milliseconds{60'000}, milliseconds{60'000}};
+  }
+  static Outcome sleep(HandlerContext& context, const std::string& seconds) {
+    context.sql().execute("SELECT pg_sleep(" + seconds + ")");
+    return Done{};
+  }
+  std::string counters(const std::string& id) {
+    return database().value(
+        "SELECT status || ' ' || failures || ' ' || crashes || ' ' || attempts FROM "
+        "hookgate.events WHERE event_id = '" +
+        id + "'");
+  }
+  std::string last_error() {
+    return database().value("SELECT last_error FROM hookgate.events WHERE event_id = '1'");
+  }
+
+  static constexpr milliseconds kLimit{400};
+
+ private:
+  std::unique_ptr<ConnectionPool> runs_;
+};
+
+TEST_F(HandlerLimitTest, AStatementThatTakesTooLongIsAFailureOfItsHandlerAlone) {
+  ActingHandler slow{"slow", [](const Event& event, HandlerContext& context) -> Outcome {
+                       if (event.event_id == "1") return sleep(context, "60");
+                       return Done{};
+                     }};
+  ActingHandler good{"good",
+                     [](auto& event, auto& context) { return write_effect(event, context); }};
+  store({"1", "2"});
+  runner({&slow, &good})->run_once();
+  EXPECT_EQ(counters("1"), "pending 1 0 1");
+  EXPECT_EQ(counters("2"), "done 0 0 1");
+  EXPECT_EQ(effects(), 2);
+  EXPECT_NE(last_error().find("statement timeout"), std::string::npos) << last_error();
+}
+
+TEST_F(HandlerLimitTest, ManyShortStatementsTogetherMayNotTakeLongerEither) {
+  int statements = 0;
+  ActingHandler slow{"slow", [&](auto&, HandlerContext& context) -> Outcome {
+                       for (; statements < 1'000; ++statements) sleep(context, "0.05");
+                       return Done{};
+                     }};
+  store({"1"});
+  runner({&slow})->run_once();
+  EXPECT_EQ(counters("1"), "pending 1 0 1");
+  EXPECT_LT(statements, 20);
+}
+
+// Most of its time is gone when it asks for something that would take as long again.
+TEST_F(HandlerLimitTest, ALateStatementHasOnlyTheRestOfTheTime) {
+  auto now = std::chrono::steady_clock::now();
+  settings_.steady_clock = [&] { return now; };
+  ActingHandler slow{"slow", [&](auto&, HandlerContext& context) -> Outcome {
+                       now += kLimit - milliseconds{20};
+                       return sleep(context, "0.2");
+                     }};
+  store({"1"});
+  runner({&slow})->run_once();
+  EXPECT_EQ(counters("1"), "pending 1 0 1");
+}
+
+TEST_F(HandlerLimitTest, TheNextHandlerHasItsWholeTime) {
+  auto now = std::chrono::steady_clock::now();
+  settings_.steady_clock = [&] { return now; };
+  ActingHandler slow{"slow", [&](auto&, HandlerContext& context) -> Outcome {
+                       now += kLimit - milliseconds{100};
+                       return sleep(context, "0.01");
+                     }};
+  ActingHandler next{"next", [](auto&, HandlerContext& context) { return sleep(context, "0.2"); }};
+  store({"1"});
+  runner({&slow, &next})->run_once();
+  EXPECT_EQ(counters("1"), "done 0 0 1");
+}
+
+TEST_F(HandlerLimitTest, AnEventWhoseLocksAreHeldIsPostponedAndNobodyFails) {
+  ActingHandler handler{"h",
+                        [](auto& event, auto& context) { return write_effect(event, context); }};
+  store({"1"});
+  auto lease = pool_->acquire();
+  in_event_transaction(*lease, [&](EventTransaction& other) {
+    const std::vector<std::string> names{"s1"};
+    other.lock(names);
+    runner({&handler})->run_once();
+  });
+  EXPECT_EQ(counters("1"), "pending 0 0 1");
+  EXPECT_EQ(database().value("SELECT claim_token FROM hookgate.events"), "NULL");
+  EXPECT_EQ(handler.calls, 0);
+  database().execute("UPDATE hookgate.events SET due_at = now()");
+  runner({&handler})->run_once();
+  EXPECT_EQ(status("1"), "done");
+}
+
+TEST_F(HandlerLimitTest, ALongBatchKeepsItsLeases) {
+  settings_.handler_timeout = milliseconds{30'000};
+  auto now = std::chrono::steady_clock::now();
+  settings_.steady_clock = [&] { return now; };
+  ActingHandler slow{
+      "slow", [&](const Event& event, HandlerContext&) -> Outcome {
+        if (event.event_id == "1") {
+          now += std::chrono::seconds{29};
+          database().execute("UPDATE hookgate.events SET due_at = now() + interval '11 seconds'");
+        } else {
+          EXPECT_EQ(database().count("hookgate.events WHERE due_at > now() + "
+                                     "interval '35 seconds'"),
+                    2);
+        }
+        return Done{};
+      }};
+  store({"1", "2"});
+  runner({&slow})->run_once();
+  EXPECT_EQ(slow.calls, 2);
+  EXPECT_EQ(database().count("hookgate.events WHERE status = 'done'"), 2);
+}
+
+// An operator discards one of a batch while another of it runs.
+TEST_F(HandlerLimitTest, ALongBatchGoesOnWithoutTheEventItHasLost) {
+  settings_.handler_timeout = milliseconds{30'000};
+  auto now = std::chrono::steady_clock::now();
+  settings_.steady_clock = [&] { return now; };
+  ActingHandler slow{"slow", [&](const Event& event, HandlerContext& context) -> Outcome {
+                       now += std::chrono::seconds{29};
+                       database().execute(
+                           "UPDATE hookgate.events SET claim_token = NULL, status = 'discarded' "
+                           "WHERE event_id = '2'");
+                       return write_effect(event, context);
+                     }};
+  store({"1", "2", "3"});
+  runner({&slow})->run_once();
+  EXPECT_EQ(status("1") + status("2") + status("3"), "donediscardeddone");
+  EXPECT_EQ(effects("event_id = '2'"), 0);
+  EXPECT_EQ(effects(), 2);
 }
 
 }  // namespace
