@@ -26,9 +26,10 @@ ForwardHandler::ForwardHandler(std::string name, bool ordered)
 
 Outcome ForwardHandler::handle(const Event& event, HandlerContext& context) {
   const auto day = format_instant(event.received_at).substr(0, 10);
-  context.sql().execute(
-      kInsert, {name_, forward_key(name_, event), event.id, std::int64_t{event.item}, event.subject,
-                event.event_type, Bytes{event.body}, day});
+  const std::vector<SqlValue> row{
+      name_,         forward_key(name_, event), event.id,          std::int64_t{event.item},
+      event.subject, event.event_type,          Bytes{event.body}, day};
+  context.sql().execute_later(kInsert, row);
   ++messages_written;
   return Done{};
 }

@@ -83,7 +83,7 @@ std::vector<std::int64_t> change_once(Connection& connection, const Change& chan
   std::vector<std::int64_t> ids;
   translate_errors([&] {
     pqxx::work transaction{connection.raw()};
-    SqlSession session{transaction};
+    SqlSession session{connection, transaction};
     const auto rows = session.execute(statement, std::span<const SqlValue>{parameters}).rows;
     for (const auto& row : rows) ids.push_back(std::stoll(*row[0]));
     if (!ids.empty()) transaction.exec("SELECT pg_notify('hookgate_events', '')");
@@ -110,7 +110,7 @@ std::size_t count(Connection& connection, const Round& round) {
   std::size_t events = 0;
   translate_errors([&] {
     pqxx::nontransaction transaction{connection.raw()};
-    SqlSession session{transaction};
+    SqlSession session{connection, transaction};
     const auto result = session.execute(
         "SELECT count(*) FROM (SELECT 1 FROM hookgate.events WHERE " + round.condition +
             " LIMIT $" + std::to_string(parameters.size()) + "::bigint) AS matching",

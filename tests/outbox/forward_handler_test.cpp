@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "outbox_test_support.h"
+#include "store/pooled_event_queue.h"
 
 namespace hookgate {
 namespace {
@@ -36,8 +37,8 @@ class ForwardHandlerTest : public OutboxTest {
   void run(std::vector<Handler*> handlers) {
     RunnerSettings settings;
     settings.backoff = {milliseconds{0}, milliseconds{0}};
-    EventRunner runner{
-        *pool_, *pool_, {{"stripe", "stripe", std::move(handlers)}}, system_now, settings};
+    PooledEventQueue queue{*pool_, *pool_};
+    EventRunner runner{queue, {{"stripe", "stripe", std::move(handlers)}}, system_now, settings};
     while (runner.run_once() > 0) {
     }
   }

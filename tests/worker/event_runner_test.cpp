@@ -197,12 +197,13 @@ TEST_F(EventRunnerTest, AnSqlErrorOfOneHandlerLeavesTheTransactionUsable) {
 }
 
 TEST_F(EventRunnerTest, AStatementPutOffThatFailsIsAFailureOfItsEventAlone) {
-  ActingHandler handler{"h", [&](const Event& event, HandlerContext& context) -> Outcome {
-                          context.sql().execute_later(
-                              "INSERT INTO effects (event_id, by) VALUES ($1, ($1::integer)::text)",
-                              std::vector<SqlValue>{event.event_id});
-                          return Done{};
-                        }};
+  ActingHandler handler{
+      "h", [&](const Event& event, HandlerContext& context) -> Outcome {
+        context.sql().execute_later(
+            "INSERT INTO effects (event_id, by) VALUES ($1::text, ($1::text::integer)::text)",
+            std::vector<SqlValue>{event.event_id});
+        return Done{};
+      }};
   store({"1", "two", "3"});
   settings_.failures_max = 1;
   run_all(*runner({&handler}));
