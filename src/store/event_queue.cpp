@@ -209,7 +209,7 @@ class WorkTransaction final : public EventTransaction {
       : connection_(connection), work_(connection.raw()), session_(connection, work_) {}
 
   SqlTransaction& sql() override { return session_; }
-  void defer() override { session_.defer(); }
+  void defer(std::chrono::milliseconds limit) override { session_.defer(limit); }
 
   void lock(std::span<const std::string> names) override {
     if (names.empty()) return;
@@ -225,8 +225,7 @@ class WorkTransaction final : public EventTransaction {
   void release_savepoint() override { run("RELEASE SAVEPOINT handler"); }
   void rollback_to_savepoint() override { run("ROLLBACK TO SAVEPOINT handler"); }
   void limit_statements(std::chrono::milliseconds limit) override {
-    session_.flush();
-    run(("SET LOCAL statement_timeout = " + std::to_string(limit.count())).c_str());
+    session_.limit_statements(limit);
   }
 
   std::size_t finish(std::int64_t token, std::span<const FinishedEvent> events) override {

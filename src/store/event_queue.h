@@ -76,8 +76,9 @@ class EventTransaction {
   virtual ~EventTransaction() = default;
   virtual SqlTransaction& sql() = 0;
   // From now on sql().execute_later() may wait until something else is asked for: for work whose
-  // failure need not be told from its neighbours'.
-  virtual void defer() = 0;
+  // failure need not be told from its neighbours'. What is sent together takes at
+  // most `limit`; statements that need more than their share of it fail.
+  virtual void defer(std::chrono::milliseconds limit) = 0;
   // Takes transaction-long locks by name, in one order for everybody.
   virtual void lock(std::span<const std::string> names) = 0;
   virtual void savepoint() = 0;

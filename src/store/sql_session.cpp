@@ -1,5 +1,6 @@
 #include "store/sql_session.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -63,12 +64,17 @@ SqlResult copy_of(const pqxx::result& result) {
   return copy;
 }
 
+std::string limit_statement(std::chrono::milliseconds limit) {
+  return "SET LOCAL statement_timeout = " + std::to_string(limit.count()) + ";";
+}
+
 }  // namespace
 
 void SqlSession::execute_later(std::string_view statement, std::span<const SqlValue> parameters) {
   constexpr std::size_t kDeferredBytesMax = 256UL * 1024;
+  constexpr int kDeferredStatementsMax = 200;
   std::optional<std::string> name;
-  if (is_deferring_) translate_errors([&] { name = connection_.prepared_name(statement); });
+  if (deferred_limit_) translate_errors([&] { name = connection_.prepared_name(statement); });
   if (!name) {
     execute(statement, parameters);
     return;
@@ -81,12 +87,27 @@ void SqlSession::execute_later(std::string_view statement, std::span<const SqlVa
     deferred_ += text ? transaction_.quote(*text) : "NULL";
   }
   deferred_ += parameters.empty() ? ";" : ");";
-  if (deferred_.size() > kDeferredBytesMax) flush();
+  ++deferred_count_;
+  if (deferred_.size() > kDeferredBytesMax || deferred_count_ == kDeferredStatementsMax) flush();
+}
+
+void SqlSession::defer(std::chrono::milliseconds limit) {
+  deferred_limit_ = limit;
+  if (statement_limit_.count() == 0) statement_limit_ = limit;
+}
+
+void SqlSession::limit_statements(std::chrono::milliseconds limit) {
+  flush();
+  statement_limit_ = limit;
+  translate_errors([&] { transaction_.exec(limit_statement(limit)); });
 }
 
 void SqlSession::flush() {
   if (deferred_.empty()) return;
-  const auto statements = std::exchange(deferred_, {});
+  const auto share =
+      std::max(*deferred_limit_ / std::exchange(deferred_count_, 0), std::chrono::milliseconds{1});
+  const auto statements =
+      limit_statement(share) + std::exchange(deferred_, {}) + limit_statement(statement_limit_);
   translate_errors([&] { transaction_.exec(statements); });
 }
 

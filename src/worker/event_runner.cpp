@@ -182,7 +182,7 @@ bool EventRunner::run_together(const std::vector<ClaimedEvent>& claimed, Hold& h
     HandlerRuns handler_runs{settings_.metrics};
     queue_.transact([&](EventTransaction& transaction) {
       transaction.lock(lock_names(claimed));
-      transaction.defer();
+      transaction.defer(settings_.handler_timeout);
       std::vector<FinishedEvent> finished;
       finished.reserve(claimed.size());
       for (const auto& one : claimed) {

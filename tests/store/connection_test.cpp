@@ -118,7 +118,7 @@ TEST_F(SqlSessionTest, SendsWhatWasDeferredBeforeTheNextStatement) {
   pqxx::work transaction{connection().raw()};
   SqlSession session{connection(), transaction};
   session.execute("CREATE TABLE t (id bigint, note text, is_new boolean, raw bytea)");
-  session.defer();
+  session.defer(std::chrono::milliseconds{1000});
   const auto note = "it's \\ $1"s;
   session.execute_later("INSERT INTO t VALUES ($1, $2, $3, $4)",
                         std::vector<SqlValue>{std::int64_t{-7}, note, false, Bytes{"\0\xff'"s}});
@@ -133,9 +133,37 @@ TEST_F(SqlSessionTest, SendsWhatWasDeferredBeforeTheNextStatement) {
 TEST_F(SqlSessionTest, TellsOfADeferredFailureWhereItIsSent) {
   pqxx::work transaction{connection().raw()};
   SqlSession session{connection(), transaction};
-  session.defer();
+  session.defer(std::chrono::milliseconds{1000});
   session.execute_later("SELECT 1 / $1::int", std::vector<SqlValue>{std::int64_t{0}});
   EXPECT_THROW(session.flush(), SqlError);
+}
+
+TEST_F(SqlSessionTest, SharesTheTimeLimitBetweenWhatIsSentTogether) {
+  pqxx::work transaction{connection().raw()};
+  SqlSession session{connection(), transaction};
+  session.defer(std::chrono::milliseconds{1000});
+  for (int i = 0; i < 10; ++i)
+    session.execute_later("SELECT pg_sleep(0.001)", std::vector<SqlValue>{});
+  session.flush();
+  EXPECT_EQ(session.execute("SHOW statement_timeout").rows.at(0), SqlRow{"1s"});
+  session.limit_statements(std::chrono::milliseconds{700});
+  for (int i = 0; i < 10; ++i)
+    session.execute_later("SELECT pg_sleep(0.5)", std::vector<SqlValue>{});
+  try {
+    session.flush();
+    FAIL() << "5 s in one";
+  } catch (const SqlError& error) {
+    EXPECT_EQ(error.sqlstate(), "57014");
+  }
+}
+
+TEST_F(SqlSessionTest, KeepsTheLimitOfOtherStatementsOverAFlush) {
+  pqxx::work transaction{connection().raw()};
+  SqlSession session{connection(), transaction};
+  session.defer(std::chrono::milliseconds{1000});
+  session.limit_statements(std::chrono::milliseconds{700});
+  session.execute_later("SELECT pg_sleep(0.001)", std::vector<SqlValue>{});
+  EXPECT_EQ(session.execute("SHOW statement_timeout").rows.at(0), SqlRow{"700ms"});
 }
 
 class BinaryArrayTest : public ConnectionTest {};

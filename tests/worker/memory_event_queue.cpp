@@ -19,7 +19,7 @@ class MemoryEventQueue::Transaction final : public EventTransaction, private Sql
   Transaction& operator=(const Transaction&) = delete;
 
   SqlTransaction& sql() override { return *this; }
-  void defer() override {}
+  void defer(std::chrono::milliseconds) override {}
 
   void lock(std::span<const std::string> names) override {
     begin("lock");
