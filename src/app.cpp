@@ -388,10 +388,11 @@ void App::start_workers() {
     const auto listening = std::make_shared<std::promise<void>>();
     const auto began = std::make_shared<std::once_flag>();
     parts.notifications = std::jthread{[this, listening, began](const std::stop_token& stop) {
-      listen_for_events(stop, config_.database.url, parts_->instance, [&] {
-        std::call_once(*began, [&] { listening->set_value(); });
-        parts_->workers.wake();
-      });
+      listen_for_events(stop, config_.database.url, parts_->duty_pool,
+                        {.instance = parts_->instance}, [&] {
+                          std::call_once(*began, [&] { listening->set_value(); });
+                          parts_->workers.wake();
+                        });
     }};
     if (listening->get_future().wait_for(std::chrono::seconds{10}) != std::future_status::ready) {
       throw StoreUnavailable("the database did not let us listen in time");

@@ -48,6 +48,8 @@ std::string session_connection_string(const Secret& url, const SessionSettings& 
   auto values = connection_parameters(url);
   values.try_emplace("connect_timeout", std::to_string(settings.connect_timeout.count()));
   values.try_emplace("keepalives_idle", "10");
+  values.try_emplace("keepalives_interval", "5");
+  values.try_emplace("keepalives_count", "3");
   values.try_emplace("tcp_user_timeout", "10000");
   values.try_emplace("application_name", "hookgate");
   // With several hosts the one that takes writes is wanted, so that a failover needs no restart.
@@ -55,7 +57,8 @@ std::string session_connection_string(const Secret& url, const SessionSettings& 
   auto& options = values["options"];
   options += fmt::format(
       " -c statement_timeout={} -c lock_timeout={} -c client_encoding=UTF8 -c synchronous_commit={}"
-      " -c timezone=UTC -c jit=off -c client_min_messages=warning",
+      " -c timezone=UTC -c jit=off -c client_min_messages=warning -c tcp_keepalives_idle=10"
+      " -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3",
       settings.statement_timeout.count(), settings.lock_timeout.count(),
       settings.synchronous_commit ? "on" : "off");
   if (settings.idle_in_transaction_timeout.count() > 0) {

@@ -318,8 +318,9 @@ std::int32_t fresh_instance() {
 void show_presence(Connection& connection, std::int32_t instance) {
   translate_errors([&] {
     pqxx::nontransaction transaction{connection.raw()};
-    transaction.exec_params("SELECT pg_advisory_lock($1::integer, $2::integer)", kPresenceLock,
-                            instance);
+    // Shared, since the server may still hold it for a session that we have given up.
+    transaction.exec_params("SELECT pg_advisory_lock_shared($1::integer, $2::integer)",
+                            kPresenceLock, instance);
   });
 }
 

@@ -12,6 +12,8 @@
 namespace hookgate {
 namespace {
 
+constexpr std::chrono::milliseconds kListenTick{100};
+
 void wait(const std::stop_token& stop, std::chrono::milliseconds limit) {
   std::mutex mutex;
   std::condition_variable_any wakeup;
@@ -60,20 +62,51 @@ PruneResult Maintenance::run_once() {
   return prune(*lease, now, settings_.bodies, settings_.keys);
 }
 
-void listen_for_events(const std::stop_token& stop, const Secret& url, std::int32_t instance,
-                       const std::function<void()>& on_events) {
-  constexpr std::chrono::milliseconds kWait{100};
+namespace {
+
+// Listens until the session is of no more use, or `stop`.
+void listen_on(Connection& connection, const std::stop_token& stop, ConnectionPool& pool,
+               const ListenSettings& settings, const std::function<void()>& on_events) {
+  using std::chrono::steady_clock;
+  EventNotifications notifications{connection, settings.instance};
+  show_presence(connection, settings.instance);
+  on_events();  // what came while nobody listened
+  auto asked_at = steady_clock::now();
+  std::uint64_t asked = 0;
+  while (!stop.stop_requested()) {
+    if (notifications.wait(kListenTick)) on_events();
+    const auto waited = steady_clock::now() - asked_at;
+    if (notifications.heartbeats() < asked) {
+      if (waited < settings.heartbeat_limit) continue;
+      notifications.cut();
+      throw StoreUnavailable("the session that listens for events is silent");
+    }
+    if (waited < settings.heartbeat_interval) continue;
+    notifications.send_heartbeat(*pool.acquire());
+    asked_at = steady_clock::now();
+    ++asked;
+  }
+  if (notifications.heartbeats() < asked) notifications.cut();
+}
+
+}  // namespace
+
+void listen_for_events(const std::stop_token& stop, const Secret& url, ConnectionPool& pool,
+                       const ListenSettings& settings, const std::function<void()>& on_events) {
+  bool was_listening = false;
   while (!stop.stop_requested()) {
     try {
       Connection connection{url, {}};
-      EventNotifications notifications{connection};
-      show_presence(connection, instance);
-      on_events();  // what came while nobody listened
-      while (!stop.stop_requested()) {
-        if (notifications.wait(kWait)) on_events();
+      listen_on(connection, stop, pool, settings, [&] {
+        was_listening = true;
+        on_events();
+      });
+    } catch (const std::exception& error) {
+      if (std::exchange(was_listening, false)) {
+        log(LogLevel::kWarn, "no longer told of events that other processes store; trying again",
+            {{"reason", std::string_view{error.what()}}});
       }
-    } catch (const std::exception&) {
-      wait(stop, kWait);
+      wait(stop, settings.pause_when_away);
     }
   }
 }

@@ -38,10 +38,20 @@ class Maintenance {
   std::jthread thread_;
 };
 
+struct ListenSettings {
+  std::int32_t instance = 0;
+  // A sign of life over the session that listens, and how long it may take. Together they bound how
+  // long a session that lost its peer without a word goes unnoticed; events wait for the poll then.
+  std::chrono::milliseconds heartbeat_interval{10'000};
+  std::chrono::milliseconds heartbeat_limit{10'000};
+  std::chrono::milliseconds pause_when_away{100};
+};
+
 // Calls `on_events` when another process stored events, and once whenever it has begun to listen:
-// LISTEN on a session of its own, renewed when lost, which also shows that `instance` lives. Throws
-// nothing; ends with the stop token, within a tenth of a second.
-void listen_for_events(const std::stop_token& stop, const Secret& url, std::int32_t instance,
-                       const std::function<void()>& on_events);
+// LISTEN on a session of its own, renewed when lost or silent, which also shows that `instance`
+// lives. `pool` lends a session for the signs of life. Throws nothing; ends with the stop token,
+// within a tenth of a second while the database answers.
+void listen_for_events(const std::stop_token& stop, const Secret& url, ConnectionPool& pool,
+                       const ListenSettings& settings, const std::function<void()>& on_events);
 
 }  // namespace hookgate

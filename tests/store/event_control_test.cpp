@@ -196,7 +196,7 @@ TEST_F(EventControlTest, DoesNotDiscardAnEventThatIsDoneBeforeItsRowIsHad) {
 TEST_F(EventControlTest, WakesTheGateways) {
   have("evt_1", "dead");
   Connection listening{database().url(), SessionSettings{}};
-  EventNotifications notifications{listening};
+  EventNotifications notifications{listening, 1};
   retry({{"evt_1"}, {}}, {.force = false, .dry_run = true});
   EXPECT_FALSE(notifications.wait(std::chrono::milliseconds{50}));
   retry({{"evt_1"}, {}});
