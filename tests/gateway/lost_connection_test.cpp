@@ -24,7 +24,7 @@ class LostConnectionTest : public GatewayTest {
 
   InboundRequest event(const std::string& id) const {
     return signed_request(*stripe_, "stripe",
-                          stripe_event(id, "charge.succeeded", R"({"id":"ch_1"})"), system_now());
+                          stripe_event(id, "customer.created", R"({"id":"cus_1"})"), system_now());
   }
 
   std::unique_ptr<PostgresProxy> proxy_;
